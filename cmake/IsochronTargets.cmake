@@ -65,8 +65,9 @@ function(isochron_test name)
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE isochron_flags ${A_LINKS} GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  list(JOIN A_LABELS "+" labels)  # one label, since ctest -L matches a part of it
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
+    PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${labels}")
   foreach(label IN LISTS A_LABELS)
     set_property(GLOBAL APPEND PROPERTY ISOCHRON_TESTS_${label} ${name})
   endforeach()
