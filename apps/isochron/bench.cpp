@@ -1,0 +1,76 @@
+#include "bench/bench.hpp"
+
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/machine.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "core/bench/core_bench.hpp"
+
+namespace isochron::app {
+namespace {
+
+struct Group {
+  const char* name;
+  void (*measure)(bench::Report&);
+};
+constexpr Group groups[] = {
+    {"core", bench::bench_core},
+};
+
+std::string line(const bench::Figure& f) {
+  std::string text = (f.target.empty() ? faint("found ")
+                      : f.ok           ? green("ok    ")
+                                       : red("missed")) +
+                     " " + f.name + " " + bold(human(f.value) + " " + f.unit);
+  if (!f.target.empty()) text += "  (target " + f.target + ")";
+  if (f.ratio) text += "  " + human(*f.ratio) + " x ";
+  if (!f.versus.empty()) text += (f.ratio ? "" : "  beside ") + f.versus;
+  return text + "\n";
+}
+
+nlohmann::ordered_json as_json(const bench::Figure& f) {
+  return {{"name", f.name},
+          {"value", f.value},
+          {"unit", f.unit},
+          {"versus", f.versus},
+          {"ratio", f.ratio ? nlohmann::ordered_json(*f.ratio) : nlohmann::ordered_json(nullptr)},
+          {"target", f.target},
+          {"ok", f.ok}};
+}
+
+int measure(const std::string& wanted, bool json, bool long_run) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  bool all_ok = true;
+  bench::Report report(long_run, [&](const bench::Figure& figure) {
+    all_ok = all_ok && figure.ok;
+    if (json) {
+      results.push_back(as_json(figure));
+    } else {
+      print(line(figure));
+    }
+  });
+  for (const Group& group : groups) {
+    if (!wanted.empty() && wanted != group.name) continue;
+    if (!json) print(bold(group.name) + "\n");
+    group.measure(report);
+  }
+  if (json) print(nlohmann::ordered_json{{"machine", describe_machine()}, {"results", results}}.dump(2) + "\n");
+  return all_ok ? exit_fine : exit_no;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  auto group = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  auto long_run = std::make_shared<bool>(false);
+  std::vector<std::string> names;
+  for (const Group& g : groups) names.emplace_back(g.name);
+  CLI::App* verb = app.add_subcommand(
+      "bench", "measure, each figure beside its limit or an alternative; exit 1 if a target is missed");
+  verb->add_option("GROUP", *group, "one group instead of all")->check(CLI::IsMember(names));
+  verb->add_flag("--json", *json, "for machines");
+  verb->add_flag("--long", *long_run, "take more than a minute for a group");
+  verb->callback([&action, group, json, long_run] { action = [=] { return measure(*group, *json, *long_run); }; });
+}
+
+}  // namespace isochron::app

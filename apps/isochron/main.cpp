@@ -1,0 +1,38 @@
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "core/input_error.hpp"
+
+using namespace isochron;
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows up as a failed write, with a message
+  CLI::App cli{"Isochron keeps robot programs, simulated worlds and real hardware on one clock.", "isochron"};
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", ISOCHRON_VERSION);
+  cli.footer(
+      "Exit codes: 0 fine, 1 the answer is no (runs differ, a target was missed), 2 bad input, 3 the run failed,\n"
+      "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
+  app::Action action;
+  app::add_check(cli, action);
+  app::add_doctor(cli, action);
+  app::add_bench(cli, action);
+  app::add_reference(cli, action);
+  app::add_completion(cli, action);
+  try {
+    cli.parse(argc, argv);
+    return action();
+  } catch (const CLI::ParseError& error) {
+    const int code = cli.exit(error);
+    return code == 0 ? app::exit_fine : app::exit_bad_input;
+  } catch (const InputError& error) {
+    app::say(std::string(error.what()) + "\n");
+    return app::exit_bad_input;
+  } catch (const std::exception& error) {
+    app::say(std::string("isochron: ") + error.what() + "\n");
+    return app::exit_failed;
+  }
+}

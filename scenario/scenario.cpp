@@ -1,0 +1,142 @@
+#include "scenario/scenario.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace isochron {
+namespace {
+
+constexpr std::size_t largest_file = 4 << 20;
+
+std::string read_text(const std::string& file) {
+  if (std::error_code ignored; std::filesystem::is_directory(file, ignored)) {
+    throw InputError({file, 0, 0}, "is a folder", "name a scenario file");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError({file, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
+  std::string text(largest_file + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > largest_file) throw InputError({file, 0, 0}, "is larger than 4 MiB", "is this a scenario?");
+  return text;
+}
+
+/// What a single section cannot see: sections that need each other, values that do not go together.
+class Checker {
+ public:
+  Checker(const Scenario& scenario, std::vector<Mistake>& mistakes) : scenario_(scenario), mistakes_(mistakes) {}
+
+  void check() {
+    if (scenario_.duration <= SimSpan::zero())
+      say(scenario_, "duration", "must be more than nothing", "as in `duration: 20s`");
+    if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
+    if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
+      say(scenario_.flows, "workers", "must be 1 to 256", "");
+    if (scenario_.flows.capacity < 1) say(scenario_.flows, "capacity", "must be at least 1", "");
+    if (!scenario_.world && scenario_.nodes.empty()) {
+      mistakes_.push_back({scenario_.place, "there is nothing to run", "give a `world` with `robots`, or `nodes`"});
+    }
+    if (scenario_.world) check_world(*scenario_.world);
+    if (!scenario_.robots.empty() && !scenario_.world) {
+      say(scenario_, "robots", "`robots` need a `world` to act in", "add `world: {model: …}`");
+    }
+    for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
+    check_compute(scenario_.time.compute);
+  }
+
+ private:
+  void say(const Section& section, std::string_view key, std::string what, std::string hint) {
+    mistakes_.push_back({section.place_of(key), "`" + std::string(key) + "` " + std::move(what), std::move(hint)});
+  }
+  void check_world(const WorldSection& world) {
+    if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be more than nothing", "");
+  }
+  void check_compute(const ComputeSection& compute) {
+    const int said = (compute.recorded.empty() ? 0 : 1) + (compute.modelled ? 1 : 0);
+    if (compute.contract == Contract::recorded && said != 1) {
+      mistakes_.push_back(
+          {compute.place, "`compute` says neither or both of recorded and modelled", "give one of them"});
+    }
+  }
+  void check_robot(const RobotSection& robot) {
+    std::set<std::string> names;
+    for (const auto& [name, program] : robot.programs) names.insert(name);
+    for (const auto& [name, program] : robot.programs) check_program(name, program, names);
+  }
+  void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
+    if (program.run.empty() == program.library.empty()) {
+      mistakes_.push_back(
+          {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
+    }
+    if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be more than nothing", "");
+    if (program.offset < SimSpan::zero()) say(program, "offset", "must not be negative", "");
+    if (!program.library.empty() && !program.every) say(program, "library", "needs `every`", "as in `every: 10ms`");
+    if (!program.to.empty() && !names.contains(program.to)) {
+      say(program, "to", "names `" + program.to + "`, which is no program of this robot",
+          nearest_hint(program.to, {names.begin(), names.end()}));
+    }
+    if (program.compute) check_compute(*program.compute);
+  }
+
+  const Scenario& scenario_;
+  std::vector<Mistake>& mistakes_;
+};
+
+/// Which of the two maps was given decides the contract; their values are read by describe().
+void settle_contract(ComputeSection& compute) {
+  if (compute.place.line == 0) return;
+  if (!compute.recorded.empty()) compute.contract = Contract::recorded;
+  if (compute.modelled) compute.contract = Contract::modelled;
+}
+
+}  // namespace
+
+Result<Pace, std::string> Pace::parse(const std::string& text) {
+  if (text == "free") return Pace{};
+  auto factor = parse_fraction(text);
+  if (!factor) return fail("`" + text.substr(0, 40) + "` is not a pace; write `free`, `1x` or `0.5x`");
+  return Pace{*factor};
+}
+
+std::string to_string(const Pace& pace) { return pace.factor ? to_string(*pace.factor) + "x" : "free"; }
+
+bool from_word(ComputeSection& section, const std::string& word) {
+  if (word == "zero") return section.contract = Contract::zero, true;
+  if (word == "measured") return section.contract = Contract::measured, true;
+  if (word == "hardware") return section.contract = Contract::hardware, true;
+  return false;
+}
+
+Scenario read_scenario(const std::string& text, const std::string& file, const std::string& folder,
+                       const std::vector<Override>& overrides) {
+  Value root = parse_yaml(text, file);
+  for (const Override& set : overrides) {
+    set_path(root, set.path, set.value, "--set " + set.path);
+  }
+  Scenario scenario;
+  std::vector<Mistake> mistakes;
+  read_section(root, folder, scenario, mistakes);
+  settle_contract(scenario.time.compute);
+  for (auto& [name, robot] : scenario.robots) {
+    for (auto& [program_name, program] : robot.programs) {
+      if (program.compute) settle_contract(*program.compute);
+    }
+  }
+  Checker(scenario, mistakes).check();
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  scenario.file = file;
+  scenario.folder = folder;
+  scenario.text = text;
+  return scenario;
+}
+
+Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides) {
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  return read_scenario(read_text(file), file, folder.empty() ? "." : folder, overrides);
+}
+
+}  // namespace isochron

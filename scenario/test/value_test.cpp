@@ -1,0 +1,61 @@
+#include "scenario/value.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isochron {
+namespace {
+
+std::string mistakes_of(const std::string& text) {
+  try {
+    parse_yaml(text, "f.yaml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Value, KnowsThePlaceOfEverything) {
+  const Value root = parse_yaml("a: 1\nb:\n  - x\n  - {c: 2}\n", "f.yaml");
+  EXPECT_EQ(to_string(root.find("a")->place), "f.yaml:1:4");
+  EXPECT_EQ(to_string(root.find("b")->items[1].find("c")->place), "f.yaml:4:9");
+}
+
+TEST(Value, DuplicateKeysAreMistakes) {
+  EXPECT_EQ(mistakes_of("a: 1\nb: 2\na: 3\n"), "f.yaml:3:1: `a` is given twice; the first is at line 1");
+}
+
+TEST(Value, AnchorsAndAliasesAreMistakes) {
+  const std::string said = mistakes_of("a: &x 1\nb: *x\n");
+  EXPECT_NE(said.find("f.yaml:1:4: anchors"), std::string::npos) << said;
+  EXPECT_NE(said.find("f.yaml:2:4: aliases"), std::string::npos) << said;
+}
+
+TEST(Value, BottomlessNestingIsRefusedNotFollowed) {
+  EXPECT_NE(mistakes_of(std::string(100'000, '[')), "");
+  EXPECT_NE(mistakes_of(std::string(70, '[') + std::string(70, ']')).find("nested more than 64 deep"),
+            std::string::npos);
+}
+
+TEST(Value, BrokenYamlIsPlaced) { EXPECT_NE(mistakes_of("a: [1, 2\nb: 3\n").find("f.yaml:2"), std::string::npos); }
+
+TEST(Value, ASecondDocumentIsAMistake) {
+  EXPECT_NE(mistakes_of("a: 1\n---\nb: 2\n").find("second YAML document"), std::string::npos);
+}
+
+TEST(Value, SetPathReplacesAndMakesMaps) {
+  Value root = parse_yaml("time: {quantum: 1ms}\n", "f.yaml");
+  set_path(root, "time.quantum", "250us", "--set");
+  set_path(root, "journal.file", "x.mcap", "--set");
+  EXPECT_EQ(root.find("time")->find("quantum")->scalar, "250us");
+  EXPECT_EQ(root.find("journal")->find("file")->scalar, "x.mcap");
+  EXPECT_THROW(set_path(root, "time.quantum.deep", "1", "--set"), InputError);
+  EXPECT_THROW(set_path(root, "", "1", "--set"), InputError);
+}
+
+TEST(Hint, NamesTheNearestOrListsAll) {
+  EXPECT_EQ(nearest_hint("stp", {"step", "model"}), "did you mean `step`?");
+  EXPECT_EQ(nearest_hint("zzzzzz", {"step", "model"}), "known here: step model");
+}
+
+}  // namespace
+}  // namespace isochron

@@ -1,0 +1,188 @@
+#include "scenario/value.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace isochron {
+namespace {
+
+constexpr std::size_t deepest = 64;
+
+/// Builds the tree from yaml-cpp's events. Mistakes are collected; the parser's own errors end the parsing.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+
+  Value root;
+  std::vector<Mistake> mistakes;
+  bool too_deep = false;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_anchor(mark, anchor);
+    add({.place = place(mark)});
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    mistake(mark, "aliases (*name) are not used in scenarios", "write the value again");
+    add({.place = place(mark)});
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& text) override {
+    refuse_anchor(mark, anchor);
+    add({.kind = Value::Kind::scalar, .place = place(mark), .scalar = text});
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    refuse_anchor(mark, anchor);
+    open({.kind = Value::Kind::list, .place = place(mark)});
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    refuse_anchor(mark, anchor);
+    open({.kind = Value::Kind::map, .place = place(mark)});
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  /// A container under construction, and the key that waits for its value.
+  struct Open {
+    Value value;
+    bool has_key = false;
+    std::string key;
+    Place key_place;
+  };
+
+  [[nodiscard]] Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  void mistake(const YAML::Mark& mark, std::string what, std::string hint) {
+    mistakes.push_back({place(mark), std::move(what), std::move(hint)});
+  }
+  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != 0) mistake(mark, "anchors (&name) are not used in scenarios", "write the value where it is needed");
+  }
+  void open(Value value) {
+    if (stack_.size() >= deepest) {
+      too_deep = true;
+      throw YAML::ParserException(YAML::Mark::null_mark(), "nested more than 64 deep");
+    }
+    stack_.push_back({std::move(value), false, {}, {}});
+  }
+  void close() {
+    Value value = std::move(stack_.back().value);
+    stack_.pop_back();
+    add(std::move(value));
+  }
+  void add(Value value) {
+    if (stack_.empty()) {
+      root = std::move(value);
+      return;
+    }
+    Open& top = stack_.back();
+    if (top.value.kind == Value::Kind::list) {
+      top.value.items.push_back(std::move(value));
+    } else if (!top.has_key) {
+      take_key(top, value);
+    } else {
+      top.value.entries.push_back({std::move(top.key), top.key_place, std::move(value)});
+      top.has_key = false;
+    }
+  }
+  void take_key(Open& top, const Value& value) {
+    if (value.kind != Value::Kind::scalar) mistakes.push_back({value.place, "a key must be plain text", ""});
+    if (const Value* first = top.value.find(value.scalar); first != nullptr && value.kind == Value::Kind::scalar) {
+      mistakes.push_back({value.place, "`" + value.scalar + "` is given twice",
+                          "the first is at line " + std::to_string(first->place.line)});
+    }
+    top.has_key = true;
+    top.key = value.scalar;
+    top.key_place = value.place;
+  }
+
+  std::string file_;
+  std::vector<Open> stack_;
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+const Value* Value::find(std::string_view key) const {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+Value parse_yaml(const std::string& text, const std::string& file) {
+  TreeBuilder builder(file);
+  try {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    TreeBuilder second(file);
+    if (parser.HandleNextDocument(second)) {
+      builder.mistakes.push_back({second.root.place, "a second YAML document", "one scenario in a file"});
+    }
+  } catch (const YAML::Exception& error) {
+    Place place{file, error.mark.is_null() ? 0 : error.mark.line + 1, error.mark.is_null() ? 0 : error.mark.column + 1};
+    builder.mistakes.push_back({std::move(place), "not YAML: " + error.msg, ""});
+  }
+  if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
+  if (builder.root.place.file.empty()) builder.root.place = {file, 1, 1};
+  return std::move(builder.root);
+}
+
+void set_path(Value& root, std::string_view path, const std::string& text, const std::string& origin) {
+  Value* at = &root;
+  std::string_view rest = path;
+  while (true) {
+    const auto dot = rest.find('.');
+    const std::string key(rest.substr(0, dot));
+    if (key.empty()) throw InputError({origin, 0, 0}, "`" + std::string(path) + "` is not a path such as time.quantum");
+    if (at->kind == Value::Kind::null) at->kind = Value::Kind::map;
+    if (at->kind != Value::Kind::map) {
+      throw InputError({origin, 0, 0}, "`" + std::string(path) + "`: what stands before `" + key + "` is not a map");
+    }
+    auto entry = std::find_if(at->entries.begin(), at->entries.end(), [&](const auto& e) { return e.key == key; });
+    if (entry == at->entries.end()) {
+      at->entries.push_back({key, {origin, 0, 0}, Value{.place = {origin, 0, 0}}});
+      entry = at->entries.end() - 1;
+    }
+    at = &entry->value;
+    if (dot == std::string_view::npos) break;
+    rest = rest.substr(dot + 1);
+  }
+  *at = parse_yaml(text, origin);
+}
+
+std::string nearest_hint(std::string_view name, const std::vector<std::string>& known) {
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 2);
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < least || (distance == least && nearest.empty())) least = distance, nearest = candidate;
+  }
+  if (!nearest.empty()) return "did you mean `" + nearest + "`?";
+  if (known.empty()) return "";
+  std::string all = "known here:";
+  for (const std::string& candidate : known) all += " " + candidate;
+  return all;
+}
+
+}  // namespace isochron
