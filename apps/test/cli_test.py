@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The command as a person meets it: flags, exit codes, messages. Usage: cli_test.py PATH_OF_ISOCHRON"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ISOCHRON = sys.argv.pop(1)
+
+
+def run(*args, **kwargs):
+    return subprocess.run([ISOCHRON, *args], capture_output=True, text=True, timeout=60, **kwargs)
+
+
+class CheckTest(unittest.TestCase):
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.yaml")
+            with open(path, "wb") as file:
+                file.write(text if isinstance(text, bytes) else text.encode())
+            return run("check", path)
+
+    def test_mistakes_are_all_told_with_exit_code_2(self):
+        result = self.check("name: x\nduratoin: 3s\nworld: {model: none.xml}\n")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("s.yaml:2:1: unknown key `duratoin`; did you mean `duration`?", result.stderr)
+        self.assertIn("s.yaml:3:16: there is no file", result.stderr)
+
+    def test_random_bytes_are_refused(self):
+        self.assertEqual(self.check(bytes(range(256)) * 8).returncode, 2)
+
+    def test_a_missing_file_is_named(self):
+        result = run("check", "/nowhere/s.yaml")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("/nowhere/s.yaml: cannot be read: No such file", result.stderr)
+
+
+class UsageTest(unittest.TestCase):
+    def test_no_verb_and_unknown_verbs_are_bad_input(self):
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("fly").returncode, 2)
+        self.assertEqual(run("check", "--no-such-flag").returncode, 2)
+
+    def test_every_verb_has_help(self):
+        listing = run("--help").stdout
+        verbs = [line.split()[0] for line in listing.split("Subcommands:")[1].split("Exit codes")[0].splitlines() if line.strip()]
+        self.assertGreaterEqual(len(verbs), 5)
+        for verb in verbs:
+            result = run(verb, "--help")
+            self.assertEqual(result.returncode, 0, verb)
+            self.assertIn("Usage", result.stdout, verb)
+
+    def test_closed_stdout_is_an_error_not_a_crash(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([ISOCHRON, "reference"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("standard output cannot be written", result.stderr)
+
+    def test_completion_is_a_shell_script(self):
+        script = run("completion", "bash").stdout
+        self.assertEqual(subprocess.run(["bash", "-n"], input=script, text=True, timeout=10).returncode, 0)
+        self.assertIn("doctor", script)
+
+
+class DoctorTest(unittest.TestCase):
+    def test_json_names_what_the_machine_allows(self):
+        result = run("doctor", "--json")
+        self.assertEqual(result.returncode, 0)
+        findings = {f["what"] for f in json.loads(result.stdout)["findings"]}
+        self.assertIn("real-time scheduling (SCHED_FIFO)", findings)
+        self.assertIn("cores", findings)
+
+
+if __name__ == "__main__":
+    unittest.main()
