@@ -59,7 +59,7 @@ class Writer {
   }
   template <Message T>
   void put(const T& message) {
-    for_each_field(message, [this](const char*, const auto& value) { put(value); });
+    for_each_field(message, [this](const char*, const auto& value) { this->put(value); });
   }
 
  private:
@@ -135,7 +135,7 @@ class Reader {
   template <Message T>
   void get(T& message) {
     for_each_field(message, [this](const char*, auto& value) {
-      if (ok_) get(value);
+      if (ok_) this->get(value);
     });
   }
 
