@@ -59,10 +59,10 @@ struct is_std_vector<std::vector<T>> : std::true_type {};
 
 }  // namespace isochron
 
-#define ISOCHRON_MESSAGE(Type, name, ...)                                          \
-  inline constexpr const char* isochron_message_name(const Type*) { return name; } \
-  inline constexpr auto isochron_message_fields(const Type*) {                     \
-    return std::make_tuple(ISOCHRON_FIELDS_(Type, __VA_ARGS__));                   \
+#define ISOCHRON_MESSAGE(Type, name, ...)                                                           \
+  [[maybe_unused]] inline constexpr const char* isochron_message_name(const Type*) { return name; } \
+  [[maybe_unused]] inline constexpr auto isochron_message_fields(const Type*) {                     \
+    return std::make_tuple(ISOCHRON_FIELDS_(Type, __VA_ARGS__));                                    \
   }
 
 // A comma-separated list of Field for each name; the preprocessor's way of a loop.
