@@ -1,0 +1,199 @@
+#include "journal/journal.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+
+namespace isochron {
+namespace {
+
+/// So much is taken from one ring before the others have their turn.
+constexpr std::size_t turn_bytes = 512U << 10U;
+
+McapWriterOptions writer_options(const JournalOptions& options) {
+  McapWriterOptions writer;
+  writer.chunk_bytes = options.chunk_bytes;
+  writer.zstd_level = options.zstd_level;
+  return writer;
+}
+
+/// A journal made by a real-time thread must not itself run as one: packing takes milliseconds.
+void become_background_thread() {
+  const sched_param ordinary{};
+  pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
+  pthread_setname_np(pthread_self(), "journal");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>, DiskError> Journal::create(Disk& disk, Clock& clock, const std::string& path,
+                                                            JournalOptions options) {
+  auto file = disk.create(path);
+  if (!file) return fail(file.error());
+  std::unique_ptr<Journal> journal(new Journal(std::move(*file), clock, std::move(options)));
+  if (const auto error = journal->error()) return fail(*error);
+  return journal;
+}
+
+Journal::Journal(std::unique_ptr<File> file, Clock& clock, JournalOptions options)
+    : clock_(clock),
+      options_(std::move(options)),
+      recorder_(std::move(file), writer_options(options_), options_.about_the_run),
+      chunk_since_(clock.now()) {
+  notice_error();
+  if (options_.threaded) thread_ = std::thread([this] { run(); });
+}
+
+Journal::~Journal() {
+  if (!closed_) close();
+}
+
+ChannelId Journal::channel(const std::string& topic, SchemaText schema, ChannelOptions options) {
+  const std::lock_guard guard(lock_);
+  ENSURE(channels_.size() < options_.channels_max, "more channels than JournalOptions::channels_max");
+  channels_.push_back({topic, std::move(schema), std::move(options)});
+  news_.store(true, std::memory_order_release);
+  return {static_cast<std::uint16_t>(channels_.size() - 1)};
+}
+
+Producer& Journal::producer(std::string name, std::size_t ring_bytes) {
+  Drain* const drain = options_.threaded ? nullptr : this;
+  auto made = std::make_unique<Producer>(std::move(name), ring_bytes, options_.when_full, options_.channels_max, drain);
+  const std::lock_guard guard(lock_);
+  producers_.push_back(std::move(made));
+  news_.store(true, std::memory_order_release);
+  return *producers_.back();
+}
+
+void Journal::attach(std::string name, std::string media_type, std::span<const std::byte> data, SimTime time) {
+  const std::lock_guard guard(lock_);
+  attachments_.push_back({std::move(name), std::move(media_type), mcap::Bytes(data.begin(), data.end()),
+                          static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.ns()))});
+  news_.store(true, std::memory_order_release);
+}
+
+void Journal::note(std::string record, mcap::TextMap entries) {
+  const std::lock_guard guard(lock_);
+  notes_.push_back({std::move(record), std::move(entries)});
+  news_.store(true, std::memory_order_release);
+}
+
+std::optional<DiskError> Journal::error() const {
+  const std::lock_guard guard(lock_);
+  return error_;
+}
+
+std::uint64_t Journal::dropped() const {
+  const std::lock_guard guard(lock_);
+  std::uint64_t sum = 0;
+  for (const auto& producer : producers_) sum += producer->dropped();
+  return sum;
+}
+
+void Journal::run() {
+  become_background_thread();
+  while (!stop_.load(std::memory_order_acquire)) {
+    if (!pump_once()) clock_.sleep_until(clock_.now() + options_.poll);
+  }
+}
+
+bool Journal::pump() {
+  ENSURE(!options_.threaded, "pump() is for journals without a thread");
+  return pump_once();
+}
+
+bool Journal::pump_once() {
+  if (news_.load(std::memory_order_acquire)) adopt_news();
+  if (!recorder_.chunk_is_open()) chunk_since_ = clock_.now();
+  bool moved = false;
+  for (std::size_t i = 0; i < drained_.size(); ++i) moved |= empty_ring(i);
+  if (recorder_.chunk_is_open() && clock_.now() - chunk_since_ >= options_.chunk_span) finish_chunk();
+  return moved;
+}
+
+void Journal::adopt_news() {
+  const std::lock_guard guard(lock_);
+  news_.store(false, std::memory_order_relaxed);
+  for (std::size_t i = recorder_.channels(); i < channels_.size(); ++i) recorder_.define(channels_[i]);
+  for (std::size_t i = drained_.size(); i < producers_.size(); ++i) drained_.push_back(producers_[i].get());
+  for (const Attached& one : attachments_) {
+    recorder_.attach({one.time, one.time, one.name, one.media_type, one.data});
+  }
+  for (const mcap::Metadata& one : notes_) recorder_.note(one);
+  attachments_.clear();
+  notes_.clear();
+}
+
+bool Journal::empty_ring(std::size_t producer) {
+  RecordRing& ring = drained_[producer]->ring();
+  RecordRing::Record record;
+  std::size_t taken = 0;
+  while (taken < turn_bytes && ring.peek(record)) {
+    // The channel was made before the record, by whoever wrote it or told it: it is there to be adopted.
+    if (record.channel >= recorder_.channels()) adopt_news();
+    recorder_.accept(producer, record.channel, record.time, record.payload);
+    taken += record.payload.size() + 1;
+    ring.pop(record);
+    if (recorder_.chunk_is_full()) {
+      ring.release();  // packing takes a while; the producer need not wait for it
+      if (options_.when_full == WhenFull::block) ring.wake_producer();
+      finish_chunk();
+    }
+  }
+  if (taken == 0) return false;
+  ring.release();
+  if (options_.when_full == WhenFull::block) ring.wake_producer();
+  return true;
+}
+
+bool Journal::pressed() const {
+  return std::ranges::any_of(
+      drained_, [](Producer* producer) { return producer->ring().used() > producer->ring().capacity() / 2; });
+}
+
+void Journal::finish_chunk() {
+  // Waiting producers can wait; only where records would be dropped is speed worth more than space.
+  const bool hurry = options_.when_full == WhenFull::drop && pressed();
+  recorder_.finish_chunk(hurry ? Compress::no : Compress::yes);
+  chunk_since_ = clock_.now();
+  notice_error();
+}
+
+void Journal::notice_error() {
+  if (!recorder_.error() || failed()) return;
+  const std::lock_guard guard(lock_);
+  error_ = recorder_.error();
+  failed_.store(true, std::memory_order_relaxed);
+}
+
+JournalSummary Journal::close() {
+  ENSURE(!closed_, "a journal is closed once");
+  closed_ = true;
+  stop_.store(true, std::memory_order_release);
+  if (thread_.joinable()) thread_.join();
+  while (pump_once()) {
+  }
+  return summarise();
+}
+
+JournalSummary Journal::summarise() {
+  JournalSummary summary;
+  std::vector<std::uint64_t> dropped(channels_.size(), 0);
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    for (const auto& producer : producers_) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
+  }
+  summary.digest = recorder_.finish(dropped, options_.sync_at_end);
+  notice_error();
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    const std::uint64_t lost = recorder_.accepted(i) - recorder_.written(i);
+    summary.channels.push_back({channels_[i].topic, recorder_.written(i), dropped[i] + lost});
+    summary.messages += summary.channels.back().messages;
+    summary.dropped += summary.channels.back().dropped;
+  }
+  summary.bytes = recorder_.file_size();
+  summary.error = error();
+  return summary;
+}
+
+}  // namespace isochron
