@@ -4,6 +4,7 @@
 // (epoll, sockets); testing/ one with a seeded clock, delay, loss, duplication, reordering and partition. The same part
 // runs on both, unchanged.
 //
+// Requires: streams, listeners and ports are destroyed before their Reactor.
 // Threads: everything of one Reactor, callbacks included, on the thread that runs it; only post() and stop() from any.
 // Cost:    callbacks must not block: they hold up everybody on this reactor.
 
@@ -56,7 +57,8 @@ struct NetError {
   std::string what;  // names the address
 };
 
-/// An ordered stream of bytes to one peer, as TCP gives it. Destroying it closes it.
+/// An ordered stream of bytes to one peer, as TCP gives it. Destroying it closes it, also inside its own callback: what
+/// the network took is still delivered, what is pending() is lost. Nothing is read before set_events().
 class Stream {
  public:
   struct Events {
@@ -104,10 +106,10 @@ class Reactor {
   virtual ~Reactor() = default;
 
   [[nodiscard]] virtual WallTime now() = 0;
-  /// Calls `what` once, not before t. Cancelling a timer that fired is harmless.
+  /// Calls `what` once, not before t; those due at one time in any order. Cancelling a timer that fired is harmless.
   virtual TimerId call_at(WallTime t, std::function<void()> what) = 0;
   virtual void cancel(TimerId timer) = 0;
-  /// Calls `what` soon, on the reactor's thread. Any thread may post.
+  /// Calls `what` soon, on the reactor's thread, in the order of posting. Any thread may post.
   virtual void post(std::function<void()> what) = 0;
 
   virtual Result<std::unique_ptr<Listener>, NetError> listen(
@@ -116,7 +118,7 @@ class Reactor {
   virtual std::unique_ptr<Stream> connect(const Address& to) = 0;
   virtual Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) = 0;
 
-  /// Runs callbacks until stop().
+  /// Runs callbacks until stop(); a stop() before it counts too.
   virtual void run() = 0;
   virtual void stop() = 0;
 };
