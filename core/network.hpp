@@ -4,29 +4,51 @@
 // (epoll, sockets); testing/ one with a seeded clock, delay, loss, duplication, reordering and partition. The same part
 // runs on both, unchanged.
 //
+// Requires: streams, listeners and ports are destroyed before their Reactor.
 // Threads: everything of one Reactor, callbacks included, on the thread that runs it; only post() and stop() from any.
 // Cost:    callbacks must not block: they hold up everybody on this reactor.
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/result.hpp"
 #include "core/time.hpp"
 
 namespace isochron {
 
-/// IPv4 or IPv6, as text, and a port. "127.0.0.1:7410", "[::1]:7410".
+/// An IPv4 or IPv6 address and a port: a plain value, because every datagram carries one and must not allocate. IPv4 is
+/// kept as IPv6 writes it (::ffff:a.b.c.d), so that equal peers are equal. Names are looked up by link/resolve.hpp.
 struct Address {
-  std::string host;
+  std::array<std::uint8_t, 16> ip{};
   std::uint16_t port = 0;
-  friend auto operator<=>(const Address&, const Address&) = default;
+
+  [[nodiscard]] static constexpr Address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
+                                            std::uint16_t port) {
+    return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}, port};
+  }
+  [[nodiscard]] static constexpr Address loopback(std::uint16_t port) { return v4(127, 0, 0, 1, port); }
+  [[nodiscard]] static constexpr Address loopback_v6(std::uint16_t port) {
+    return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, port};
+  }
+  [[nodiscard]] constexpr Address with_port(std::uint16_t other) const { return {ip, other}; }
+  [[nodiscard]] bool is_v4() const;
+  [[nodiscard]] bool is_loopback() const;
+  [[nodiscard]] bool is_any() const;  // 0.0.0.0 or ::, "every address of this machine" when listening
+  friend constexpr auto operator<=>(const Address&, const Address&) = default;
 };
+struct AddressHash {
+  [[nodiscard]] std::size_t operator()(const Address& address) const noexcept;
+};
+/// "127.0.0.1:7410", "[::1]:7410".
 std::string to_string(const Address& address);
-/// Fails: a sentence that says what would be right.
+/// Numbers only; `localhost` is 127.0.0.1. Fails: a sentence that says what would be right.
 Result<Address, std::string> parse_address(std::string_view text);
 
 enum class NetFault { refused, unreachable, in_use, denied, closed, bad_address, too_long, other };
@@ -35,7 +57,8 @@ struct NetError {
   std::string what;  // names the address
 };
 
-/// An ordered stream of bytes to one peer, as TCP gives it. Destroying it closes it.
+/// An ordered stream of bytes to one peer, as TCP gives it. Destroying it closes it, also inside its own callback: what
+/// the network took is still delivered, what is pending() is lost. Nothing is read before set_events().
 class Stream {
  public:
   struct Events {
@@ -83,10 +106,10 @@ class Reactor {
   virtual ~Reactor() = default;
 
   [[nodiscard]] virtual WallTime now() = 0;
-  /// Calls `what` once, not before t. Cancelling a timer that fired is harmless.
+  /// Calls `what` once, not before t; those due at one time in any order. Cancelling a timer that fired is harmless.
   virtual TimerId call_at(WallTime t, std::function<void()> what) = 0;
   virtual void cancel(TimerId timer) = 0;
-  /// Calls `what` soon, on the reactor's thread. Any thread may post.
+  /// Calls `what` soon, on the reactor's thread, in the order of posting. Any thread may post.
   virtual void post(std::function<void()> what) = 0;
 
   virtual Result<std::unique_ptr<Listener>, NetError> listen(
@@ -95,7 +118,7 @@ class Reactor {
   virtual std::unique_ptr<Stream> connect(const Address& to) = 0;
   virtual Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) = 0;
 
-  /// Runs callbacks until stop().
+  /// Runs callbacks until stop(); a stop() before it counts too.
   virtual void run() = 0;
   virtual void stop() = 0;
 };
