@@ -44,7 +44,7 @@ void MujocoEngine::list_state() {
   const auto add = [this](double* at, int count) {
     if (count > 0) state_.push_back({at, static_cast<std::size_t>(count)});
   };
-  add(data_->qpos, m.nq);
+  add(data_->qpos, m.nq);  // first: save() puts the unscaled quaternions there
   add(data_->qvel, m.nv);
   add(data_->act, m.na);
   add(data_->qacc_warmstart, m.nv);
@@ -54,6 +54,11 @@ void MujocoEngine::list_state() {
   add(data_->mocap_quat, 4 * m.nmocap);
   add(data_->sensordata, m.nsensordata);  // those of accelerations cannot be found again from the rest
   add(mocap_velocities_.data(), 6 * m.nmocap);
+  for (int j = 0; j < m.njnt; ++j) {
+    if (m.jnt_type[j] == mjJNT_FREE) quaternions_.push_back(m.jnt_qposadr[j] + 3);
+    if (m.jnt_type[j] == mjJNT_BALL) quaternions_.push_back(m.jnt_qposadr[j]);
+  }
+  unscaled_.resize(quaternions_.size());
   state_size_ = 2;  // time
   for (const Part& part : state_) state_size_ += part.count;
 }
@@ -129,11 +134,19 @@ void MujocoEngine::forward() {
   } else {
     mj_step2(&options_, data_.get());
   }
+  keep_quaternions();
   mj_step1(&options_, data_.get());
+}
+
+/// MuJoCo scales the quaternions in qpos to length one whenever it computes positions. Doing that twice is not the same
+/// as once (15 % of quaternions flip between two neighbours for ever), so what save() gives is the one before scaling.
+void MujocoEngine::keep_quaternions() const {
+  for (std::size_t i = 0; i < quaternions_.size(); ++i) unscaled_[i] = quat(data_->qpos + quaternions_[i]);
 }
 
 void MujocoEngine::refresh() const {
   if (!stale_) return;
+  keep_quaternions();
   mj_fwdPosition(&options_, data_.get());
   mj_sensorPos(&options_, data_.get());
   mj_fwdVelocity(&options_, data_.get());
@@ -264,7 +277,10 @@ void MujocoEngine::set_motion(std::uint32_t body, const Motion& motion) {
   stale_ = true;
 }
 
-std::span<const double> MujocoEngine::positions() const { return {data_->qpos, static_cast<std::size_t>(options_.nq)}; }
+std::span<const double> MujocoEngine::positions() const {
+  refresh();
+  return {data_->qpos, static_cast<std::size_t>(options_.nq)};
+}
 std::span<const double> MujocoEngine::velocities() const {
   return {data_->qvel, static_cast<std::size_t>(options_.nv)};
 }
@@ -320,6 +336,8 @@ void MujocoEngine::save(std::span<double> state) const {
     std::memcpy(to, part.at, part.count * sizeof(double));
     to += part.count;
   }
+  if (stale_) return;
+  for (std::size_t i = 0; i < quaternions_.size(); ++i) put(state.data() + 2 + quaternions_[i], unscaled_[i]);
 }
 
 void MujocoEngine::restore(std::span<const double> state) {

@@ -66,6 +66,7 @@ class MujocoEngine final : public Engine {
   void list_state();
   void find_inert();
   void forward();
+  void keep_quaternions() const;
   void refresh() const;
   void solve_contacts() const;
   [[nodiscard]] std::optional<std::string> trouble() const;
@@ -78,6 +79,8 @@ class MujocoEngine final : public Engine {
   std::vector<double> mocap_velocities_;  // 6 for each mocap body: MuJoCo places these but knows no velocity for them
   std::vector<char> inert_;               // by mocap body: nothing in the model depends on where it is
   std::vector<Part> state_;               // what save() copies, in order
+  std::vector<int> quaternions_;          // where they stand in qpos
+  mutable std::vector<Quat> unscaled_;    // as they were before the positions were computed
   std::size_t state_size_ = 0;
   std::vector<double> before_;           // the state before the step under way
   mutable bool stale_ = true;            // positions were set: what follows from them must be computed again
