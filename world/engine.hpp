@@ -37,6 +37,7 @@ struct JointInfo {
   std::uint32_t velocities = 1;   // 1, 3, 6
   std::uint32_t position_at = 0;  // first index in positions() and velocities()
   std::uint32_t velocity_at = 0;
+  std::uint32_t body = 0;  // the body that it moves
 };
 struct SensorInfo {
   std::string name;
@@ -59,6 +60,8 @@ struct Camera {
 struct Catalog {
   std::vector<std::string> bodies;
   std::vector<double> masses;
+  std::vector<Vec3> centres;           // of mass, in the body's frame
+  std::vector<std::uint32_t> parents;  // of each body; the world is its own
   std::vector<JointInfo> joints;
   std::vector<ActuatorInfo> actuators;
   std::vector<SensorInfo> sensors;
@@ -115,13 +118,20 @@ class Engine {
   virtual void set_wrench(std::uint32_t body, const Wrench& wrench) = 0;
 
   [[nodiscard]] virtual Motion motion(std::uint32_t body) const = 0;
-  [[nodiscard]] virtual Vec3 acceleration(std::uint32_t body) const = 0;  // linear, world frame, gravity not included
-  /// Places a body that has a free joint (or is a kinematic stand-in); its velocity too.
+  /// d²x/dt² of the body's frame origin over the last step, world frame: 0 at rest, gravity() in free fall. An
+  /// accelerometer reads this minus gravity().
+  [[nodiscard]] virtual Vec3 acceleration(std::uint32_t body) const = 0;
+  [[nodiscard]] virtual Vec3 angular_acceleration(std::uint32_t) const { return {}; }  // world frame
+  [[nodiscard]] virtual Vec3 gravity() const { return {0, 0, -9.81}; }
+  /// Whether set_motion may be called for it: it has a free joint or is a kinematic stand-in.
+  [[nodiscard]] virtual bool can_place(std::uint32_t body) const;
+  /// Places a body; its velocity too.
   virtual void set_motion(std::uint32_t body, const Motion& motion) = 0;
   [[nodiscard]] virtual std::span<const double> positions() const = 0;   // of all joints, at JointInfo::position_at
   [[nodiscard]] virtual std::span<const double> velocities() const = 0;  // at JointInfo::velocity_at
   virtual void set_joint(std::uint32_t joint, std::span<const double> position, std::span<const double> velocity) = 0;
   [[nodiscard]] virtual std::span<const double> sensor(std::uint32_t sensor) const = 0;
+  /// In the present state, with the forces that hold in it.
   [[nodiscard]] virtual std::span<const Contact> contacts() const = 0;
 
   /// The whole state, controls and wrenches included, as numbers. save and restore do not allocate.

@@ -42,6 +42,7 @@ struct Geometry {
   Pose local;
   std::array<float, 4> rgba{0.5F, 0.5F, 0.5F, 1};
   bool collides = true;
+  double friction = 1;                                  // of the surface; a tyre multiplies its own by it
   std::vector<std::array<float, 3>> vertices;           // mesh only
   std::vector<std::array<std::uint32_t, 3>> triangles;  // mesh only
 };
