@@ -1,0 +1,107 @@
+#pragma once
+// An estimator at a device's pace and a controller several times slower, kept in step without either ever waiting for
+// the other. The estimator runs when data arrives and publishes its state with the arrival time t_est. The controller
+// takes the newest state, computes, writes, and sleeps until
+//
+//     t_est + dt_est + dt_con
+//
+// so that its pace follows the device's through hiccups and clock drift: t_est is measured anew each time.
+//
+//     data        ▼     ▼     ▼     ▼     ▼     ▼     ▼     ▼ t_est + dt_est + dt_con
+//     estimator   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌
+//     controller  t_est └──▐███████▌ · · · · · · · · · · · ·▐███████▌
+//
+// In step, consecutive activations use states dt_con / dt_est estimator ticks apart. Those that do not are counted
+// under the names of Smith et al. (2014), whose tables we compare with: fewer ticks is a *lag*, more is a *lead*.
+//
+// Requires: dt_con is a multiple of dt_est. state() and publish() from the estimator's thread, the rest from the
+// controller's. Threads:  one estimator, one controller. Cost:     wait-free on both sides but for wait(); never
+// allocates.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "rt/clock.hpp"
+#include "rt/latest_value.hpp"
+
+namespace isochron::rt {
+
+struct LockStepCounts {
+  std::uint64_t activations = 0;
+  std::uint64_t lags = 0;         // fewer estimator ticks than expected since the controller's last state
+  std::uint64_t leads = 0;        // more
+  std::uint64_t worst_ticks = 0;  // the farthest out of step
+  std::uint64_t late = 0;         // wait() was called after the release had passed
+};
+
+template <class State, class Clock = MonotonicClock>
+class LockStep {
+ public:
+  using TimePoint = typename Clock::time_point;
+  struct Estimate {
+    State state{};
+    TimePoint t_est{};       // when the data arrived that it was made from
+    std::uint64_t tick = 0;  // counts the estimates, from 1
+  };
+
+  LockStep(nanoseconds dt_est, nanoseconds dt_con, Clock clock = {}) : clock_(clock), dt_est_(dt_est), dt_con_(dt_con) {
+    RT_ENSURE(dt_est > nanoseconds::zero() && dt_con >= dt_est && dt_con % dt_est == nanoseconds::zero(),
+              "the controller's period is a multiple of the estimator's");
+  }
+
+  // --- the estimator's ---
+
+  /// Where the state is to be written; it holds an earlier one.
+  [[nodiscard]] State& state() { return latest_.slot().state; }
+  void publish(TimePoint t_est) {
+    latest_.slot().t_est = t_est;
+    latest_.slot().tick = ++ticks_;
+    latest_.publish();
+  }
+
+  // --- the controller's ---
+
+  /// The newest estimate, or nullptr before the first: then wait() lets one estimator period pass.
+  [[nodiscard]] const Estimate* begin() {
+    const Estimate* estimate = latest_.read();
+    if (estimate == nullptr) return nullptr;
+    if (counts_.activations++ > 0) compare(estimate->tick - used_.tick);
+    used_ = {estimate->tick, estimate->t_est};
+    return estimate;
+  }
+
+  /// To be called when the commands are written. Sleeps until the next activation; returns the slack, negative = late.
+  nanoseconds wait() {
+    const bool any = counts_.activations > 0;
+    const nanoseconds slack = wait_until<Clock>(any ? used_.t_est + dt_est_ + dt_con_ : clock_.now() + dt_est_, clock_);
+    if (slack < nanoseconds::zero()) ++counts_.late;
+    return slack;
+  }
+
+  /// Forgets what was counted so far, as after a warm-up.
+  void clear_counts() { counts_ = {.activations = counts_.activations > 0 ? 1U : 0U}; }
+  [[nodiscard]] const LockStepCounts& counts() const { return counts_; }
+
+ private:
+  void compare(std::uint64_t ticks) {
+    const auto expected = static_cast<std::uint64_t>(dt_con_ / dt_est_);
+    if (ticks < expected) ++counts_.lags;
+    if (ticks > expected) ++counts_.leads;
+    const std::uint64_t off = ticks < expected ? expected - ticks : ticks - expected;
+    counts_.worst_ticks = std::max(counts_.worst_ticks, off);
+  }
+
+  struct Used {
+    std::uint64_t tick = 0;
+    TimePoint t_est{};
+  };
+
+  LatestValue<Estimate> latest_;
+  Clock clock_;
+  nanoseconds dt_est_, dt_con_;
+  alignas(no_sharing) std::uint64_t ticks_ = 0;  // the estimator's
+  alignas(no_sharing) Used used_;                // the controller's
+  LockStepCounts counts_;
+};
+
+}  // namespace isochron::rt
