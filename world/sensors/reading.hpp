@@ -1,0 +1,68 @@
+#pragma once
+// One reading of a sensor: the bytes of its messages (CDR, ready for a journal or a link), of which world time it is,
+// and when it becomes available. Readings live in the sensor's ring; their buffers are made at set-up.
+//
+// Threads: the owner of the sensor.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/cdr.hpp"
+#include "core/ensure.hpp"
+#include "core/schema.hpp"
+#include "core/time.hpp"
+
+namespace isochron::world {
+
+/// One kind of message that a sensor gives; a camera has up to three.
+struct Output {
+  std::string name;          // "" for a sensor's only one; else image, depth, segmentation
+  std::string message_name;  // sensor_msgs/msg/Imu
+  std::string schema;        // ros2msg text
+};
+template <Message M>
+Output output_of(std::string name = {}) {
+  return {std::move(name), message_name<M>(), ros2msg_schema<M>()};
+}
+
+class Reading {
+ public:
+  [[nodiscard]] SimTime taken() const { return taken_; }
+  [[nodiscard]] SimTime available() const { return available_; }
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t output = 0) const {
+    return {buffers_[output].data(), sizes_[output]};
+  }
+  /// Fills a message that the caller keeps: no allocation once its vectors have their size.
+  template <Message M>
+  [[nodiscard]] bool decode(M& message, std::size_t output = 0) const {
+    cdr::Reader reader(bytes(output).subspan(cdr_header_size));
+    reader.get(message);
+    return reader.ok();
+  }
+
+  // What the sensor itself calls.
+  void reserve(std::size_t output, std::size_t size) {
+    if (output >= buffers_.size()) buffers_.resize(output + 1), sizes_.resize(output + 1);
+    buffers_[output].resize(size);
+  }
+  void stamp(SimTime taken, SimTime available, std::uint64_t sequence) {
+    taken_ = taken, available_ = available, sequence_ = sequence;
+  }
+  template <Message M>
+  void put(const M& message, std::size_t output = 0) {
+    ENSURE(cdr_size(message) <= buffers_[output].size(), "a reading is larger than its sensor announced");
+    sizes_[output] = cdr_write(message, buffers_[output]);
+  }
+
+ private:
+  SimTime taken_;
+  SimTime available_ = SimTime::never();
+  std::uint64_t sequence_ = 0;
+  std::vector<std::vector<std::byte>> buffers_;
+  std::vector<std::size_t> sizes_;
+};
+
+}  // namespace isochron::world
