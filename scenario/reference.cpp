@@ -64,6 +64,7 @@ class SectionWriter {
   static TypeText text_of(std::uint64_t v, const std::string&) {
     return {"whole number", quote(std::to_string(v)), {{"type", "integer"}, {"minimum", 0}}};
   }
+  static TypeText text_of(std::uint32_t v, const std::string& path) { return text_of(std::uint64_t{v}, path); }
   static TypeText text_of(int v, const std::string&) {
     return {"whole number", quote(std::to_string(v)), {{"type", "integer"}}};
   }

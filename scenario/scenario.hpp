@@ -13,6 +13,8 @@
 
 #include "core/rate.hpp"
 #include "core/time.hpp"
+#include "journal/producer.hpp"
+#include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
@@ -95,12 +97,22 @@ void describe(V& v, WallsSection& s) {
   v.optional("stiffness", s.stiffness, "N for each metre inside the reach");
 }
 
+struct WindSection : Section {
+  std::array<double, 3> velocity{};
+  double drag = 0.1;
+};
+template <class V>
+void describe(V& v, WindSection& s) {
+  v.optional("velocity", s.velocity, "m/s, world frame");
+  v.optional("drag", s.drag, "N for each (m/s)²");
+}
+
 struct WorldSection : Section {
   FilePath model;
   std::string engine = "mujoco";
   std::optional<SimSpan> step;
   std::optional<WallsSection> walls;
-  std::array<double, 3> wind{};
+  std::optional<WindSection> wind;
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
@@ -108,7 +120,7 @@ void describe(V& v, WorldSection& s) {
   v.optional("engine", s.engine, "mujoco, ode, or the path of a shared library with an engine of your own");
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
-  v.optional("wind", s.wind, "force on every free body, N, world frame");
+  v.optional("wind", s.wind, "pushes every free body, and brakes it");
 }
 
 enum class Policy { least_progress, fixed_priority };
@@ -173,12 +185,16 @@ void describe(V& v, ProgramSection& s) {
 struct RobotSection : Section {
   std::string body;
   Policy policy = Policy::least_progress;
+  Named<SensorSection> sensors;
+  Named<ActuatorSection> actuators;
   Named<ProgramSection> programs;
 };
 template <class V>
 void describe(V& v, RobotSection& s) {
   v.optional("body", s.body, "the robot's body in the model; its own name if left out");
   v.optional("policy", s.policy, "how its programs share its computer");
+  v.optional("sensors", s.sensors, "what it senses with, by name");
+  v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
 }
 
@@ -221,7 +237,6 @@ void describe(V& v, FlowsSection& s) {
   v.optional("capacity", s.capacity, "messages that fit into a flow before its source waits");
 }
 
-enum class WhenFull { drop, block };
 template <>
 struct Words<WhenFull> {
   static constexpr std::array<const char*, 2> list{"drop", "block"};

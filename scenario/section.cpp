@@ -46,6 +46,14 @@ void SectionReader::read(const Value& value, bool& target) {
   target = value.scalar == "true";
 }
 
+template <class T>
+void SectionReader::read_whole(const Value& value, T& target) {
+  if (!demand_scalar(value, "a whole number")) return;
+  const char* end = value.scalar.data() + value.scalar.size();
+  const auto [stop, code] = std::from_chars(value.scalar.data(), end, target);
+  if (code != std::errc{} || stop != end) mistake(value.place, "`" + value.scalar + "` is not a whole number here", "");
+}
+
 void SectionReader::read(const Value& value, double& target) {
   if (!demand_scalar(value, "a number")) return;
   const char* end = value.scalar.data() + value.scalar.size();
@@ -55,19 +63,9 @@ void SectionReader::read(const Value& value, double& target) {
   }
 }
 
-void SectionReader::read(const Value& value, std::uint64_t& target) {
-  if (!demand_scalar(value, "a whole number")) return;
-  const char* end = value.scalar.data() + value.scalar.size();
-  const auto [stop, code] = std::from_chars(value.scalar.data(), end, target);
-  if (code != std::errc{} || stop != end) mistake(value.place, "`" + value.scalar + "` is not a whole number", "");
-}
-
-void SectionReader::read(const Value& value, int& target) {
-  if (!demand_scalar(value, "a whole number")) return;
-  const char* end = value.scalar.data() + value.scalar.size();
-  const auto [stop, code] = std::from_chars(value.scalar.data(), end, target);
-  if (code != std::errc{} || stop != end) mistake(value.place, "`" + value.scalar + "` is not a whole number", "");
-}
+void SectionReader::read(const Value& value, std::uint64_t& target) { read_whole(value, target); }
+void SectionReader::read(const Value& value, std::uint32_t& target) { read_whole(value, target); }
+void SectionReader::read(const Value& value, int& target) { read_whole(value, target); }
 
 void SectionReader::read(const Value& value, SimSpan& target) {
   if (!demand_scalar(value, "a time such as 10ms")) return;

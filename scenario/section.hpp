@@ -98,6 +98,7 @@ class SectionReader {
   void read(const Value& value, bool& target);
   void read(const Value& value, double& target);
   void read(const Value& value, std::uint64_t& target);
+  void read(const Value& value, std::uint32_t& target);
   void read(const Value& value, int& target);
   void read(const Value& value, SimSpan& target);
   void read(const Value& value, WallSpan& target);
@@ -165,6 +166,8 @@ class SectionReader {
     inner.finish(target);
   }
 
+  template <class T>
+  void read_whole(const Value& value, T& target);
   bool demand_scalar(const Value& value, const char* what);
   void check_name(const Value::Entry& entry);
   void mistake(const Place& place, std::string what, std::string hint) {

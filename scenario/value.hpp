@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/input_error.hpp"
+#include "core/nearest_name.hpp"
 
 namespace isochron {
 
@@ -37,8 +38,5 @@ Value parse_yaml(const std::string& text, const std::string& file);
 /// Sets a value inside maps by its path, as `--set time.quantum=250us` does; maps on the way are made where missing.
 /// The text is YAML itself. Throws InputError placed at `origin`.
 void set_path(Value& root, std::string_view path, const std::string& text, const std::string& origin);
-
-/// "did you mean `step`?" if one of the known names is near enough, else "".
-std::string nearest_hint(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace isochron

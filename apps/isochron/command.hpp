@@ -20,7 +20,10 @@ inline constexpr int exit_interrupted = 130;
 /// What main() calls after parsing; set by the verb that was named.
 using Action = std::function<int()>;
 
+void add_run(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_diff(CLI::App& app, Action& action);
+void add_journal(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);

@@ -17,7 +17,10 @@ int main(int argc, char** argv) {
       "Exit codes: 0 fine, 1 the answer is no (runs differ, a target was missed), 2 bad input, 3 the run failed,\n"
       "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
   app::Action action;
+  app::add_run(cli, action);
   app::add_check(cli, action);
+  app::add_diff(cli, action);
+  app::add_journal(cli, action);
   app::add_doctor(cli, action);
   app::add_bench(cli, action);
   app::add_reference(cli, action);

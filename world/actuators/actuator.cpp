@@ -40,10 +40,10 @@ std::vector<Mistake> check(const ActuatorSpec& spec, const Catalog& catalog) {
   return mistakes;
 }
 
-std::string to_string(const Refused& refused) {
+std::string to_string(const RefusedCommand& refused) {
   const std::string who = std::string("actuator ") + refused.actuator + " at " + to_string(refused.at) + ": ";
-  return who +
-         (refused.why == Refused::Why::not_a_number ? "the command is not a number" : "too many commands on their way");
+  return who + (refused.why == RefusedCommand::Why::not_a_number ? "the command is not a number"
+                                                                 : "too many commands on their way");
 }
 
 Actuator::Actuator(ActuatorSpec spec, const Catalog& catalog) : spec_(std::move(spec)) {
@@ -57,15 +57,16 @@ Actuator::Actuator(ActuatorSpec spec, const Catalog& catalog) : spec_(std::move(
   target_ = slewed_ = value_ = std::clamp(spec_.initial, low_, high_);
 }
 
-Result<Done, Refused> Actuator::command(SimTime now, double value) {
-  if (!std::isfinite(value)) return fail(Refused{Refused::Why::not_a_number, spec_.name.c_str(), now});
+Result<Done, RefusedCommand> Actuator::command(SimTime now, double value) {
+  if (!std::isfinite(value)) return fail(RefusedCommand{RefusedCommand::Why::not_a_number, spec_.name.c_str(), now});
   const SimTime felt = now + spec_.delay;
   if (end_ > first_) {
     Sent& last = ring_[(end_ - 1) % ring_.size()];
     ENSURE(felt >= last.felt, "a command was sent before the one before it");
     if (felt == last.felt) return last.value = value, done();
   }
-  if (end_ - first_ == ring_.size()) return fail(Refused{Refused::Why::too_many, spec_.name.c_str(), now});
+  if (end_ - first_ == ring_.size())
+    return fail(RefusedCommand{RefusedCommand::Why::too_many, spec_.name.c_str(), now});
   ring_[end_++ % ring_.size()] = {felt, value};
   return done();
 }

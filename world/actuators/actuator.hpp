@@ -43,12 +43,12 @@ struct ActuatorSpec {
 std::vector<Mistake> check(const ActuatorSpec& spec, const Catalog& catalog);
 
 /// Why a command was refused, as the user should read it.
-struct Refused {
+struct RefusedCommand {
   enum class Why : std::uint8_t { not_a_number, too_many } why = Why::not_a_number;
   const char* actuator = "";
   SimTime at;
 };
-std::string to_string(const Refused& refused);
+std::string to_string(const RefusedCommand& refused);
 
 class Actuator {
  public:
@@ -59,7 +59,7 @@ class Actuator {
   [[nodiscard]] std::uint32_t index() const { return index_; }  // in the engine's catalog
 
   /// Sent at `now`, felt from now + delay. Of several at one time the last holds.
-  Result<Done, Refused> command(SimTime now, double value);
+  Result<Done, RefusedCommand> command(SimTime now, double value);
   /// What the motor does at `now`.
   double value_at(SimTime now);
   /// The same, given to the engine.

@@ -1,0 +1,113 @@
+#include "scenario/run_record.hpp"
+
+#include <algorithm>
+
+#include "core/time_text.hpp"
+
+namespace isochron {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string journal_file(const Scenario& scenario, const RunOptions& options) {
+  if (!options.journal.empty()) return options.journal;
+  return scenario.journal.file.empty() ? scenario.name + ".mcap" : scenario.journal.file;
+}
+
+/// Runs that must repeat wait for the disk rather than lose a record; runs on the wall clock must not wait.
+WhenFull when_full(const Scenario& scenario) {
+  if (scenario.journal.when_full) return *scenario.journal.when_full;
+  return scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil ? WhenFull::drop : WhenFull::block;
+}
+
+std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk) {
+  JournalOptions journal;
+  journal.when_full = when_full(scenario);
+  for (const auto& [key, value] : options.machine) journal.about_the_run.emplace(key, value);
+  journal.about_the_run.emplace("scenario", scenario.name);
+  journal.about_the_run.emplace("seed", std::to_string(scenario.seed));
+  journal.about_the_run.emplace("mode", Words<Mode>::list[static_cast<std::size_t>(scenario.time.mode)]);
+  const std::string file = journal_file(scenario, options);
+  auto opened = Journal::create(disk, clock, file, journal);
+  if (!opened.ok())
+    throw InputError({file, 0, 0}, "the journal cannot be written: " + opened.error().what,
+                     "choose another with --journal");
+  return std::move(opened).value();
+}
+
+}  // namespace
+
+RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                     std::vector<std::string> participants)
+    : clock_(clock),
+      file_(journal_file(scenario, options)),
+      journal_(open_journal(scenario, options, clock, disk)),
+      ledger_(participants.size(), 1 << 16) {
+  producer_ = &journal_->producer("run", 32U << 20U);
+  drift_channel_ = journal_->channel<DriftRecord>("/isochron/drift", {.in_digest = false});
+  const auto bytes = std::as_bytes(std::span(scenario.text));
+  journal_->attach("scenario.yaml", "application/yaml", bytes);
+  mcap::TextMap names;
+  for (std::size_t i = 0; i < participants.size(); ++i) names.emplace(std::to_string(i), participants[i]);
+  journal_->note("participants", names);
+  start_ = looked_ = clock_.now();
+}
+
+void RunRecord::look(RunWatch& watch, SimTime now) {
+  watch.at(now);
+  const WallTime wall = clock_.now();
+  if (wall - looked_ < WallSpan(50ms)) return;
+  looked_ = wall;
+  ledger_.fold([this](SimSpan delta) { drift_.record(delta.ns()); });
+  watch.drift(ledger_.max());
+}
+
+void RunRecord::finish(RunReport& report) {
+  report.wall = clock_.now() - start_;
+  ledger_.settle([this](SimSpan delta) { drift_.record(delta.ns()); });
+  report.drift_max = ledger_.max();
+  report.drift_p99 = SimSpan::from_ns(drift_.percentile(99));
+  report.drift_exact = ledger_.exact();
+  for (const DriftSeries::Point& point : ledger_.series().points()) {
+    producer_->write(drift_channel_, std::max(point.until, SimTime::zero()),
+                     DriftRecord{point.until, point.most.seconds()});
+  }
+  report.journal = file_;
+  const std::string summary = to_json(report);
+  journal_->attach("report.json", "application/json", std::as_bytes(std::span(summary)));
+  report.record = journal_->close();
+  if (report.record.dropped > 0) {
+    report.notes.push_back(std::to_string(report.record.dropped) +
+                           " records were dropped; the journal is not complete");
+  }
+  if (report.record.error && report.end != RunReport::End::failed) {
+    report.end = RunReport::End::failed;
+    report.why = "the journal could not be written: " + report.record.error->what;
+  }
+}
+
+Pacer::Pacer(const Pace& pace, Clock& clock, const RunWatch& watch)
+    : clock_(clock), watch_(watch), start_(clock.now()) {
+  // A pace of 2x passes one wall second for two simulated ones.
+  if (pace.factor) rate_.emplace(pace.factor->denominator, pace.factor->numerator);
+}
+
+void Pacer::wait_for(SimTime t) {
+  if (!rate_) return;
+  const WallTime due = start_ + rate_->apply(t.since_zero());
+  if (const WallTime now = clock_.now(); now > due + WallSpan(1ms)) {
+    latest_ = std::max(latest_, now - due);
+    ++times_late_;
+    return;
+  }
+  // In pieces, so that Ctrl-C does not wait for a slow pace.
+  while (!watch_.stopping() && clock_.now() < due) clock_.sleep_until(std::min(due, clock_.now() + WallSpan(50ms)));
+}
+
+std::string Pacer::lateness() const {
+  if (times_late_ == 0) return "";
+  return "late against the pace " + std::to_string(times_late_) + " times, by " + format_ns_short(latest_.ns()) +
+         " at most";
+}
+
+}  // namespace isochron

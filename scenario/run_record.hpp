@@ -1,0 +1,72 @@
+#pragma once
+// What every run leaves, whatever its mode: a journal with the scenario inside, the drift of its participants, and the
+// figures at the end. Runners record into it; finish() closes everything and fills the report.
+//
+// Threads: owner thread; progress() of one participant from that participant's thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/drift.hpp"
+#include "rt/histogram.hpp"
+#include "scenario/run.hpp"
+
+namespace isochron {
+
+/// Δ over time, as found at the end of a run.
+struct DriftRecord {
+  SimTime until;
+  double drift_s = 0;
+};
+ISOCHRON_MESSAGE(DriftRecord, "isochron_msgs/msg/Drift", until, drift_s)
+
+class RunRecord {
+ public:
+  /// Throws InputError when the journal's file cannot be made.
+  RunRecord(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+            std::vector<std::string> participants);
+
+  [[nodiscard]] Journal& journal() { return *journal_; }
+  [[nodiscard]] Producer& producer() { return *producer_; }
+  [[nodiscard]] Clock& clock() { return clock_; }
+  [[nodiscard]] WallTime start() const { return start_; }
+
+  void progress(ParticipantId who, SimTime at) { ledger_.record(who, clock_.now(), at); }
+  void leave(ParticipantId who) { ledger_.leave(who, clock_.now()); }
+  /// Now and then from the run's loop: keeps the drift exact and the display fresh.
+  void look(RunWatch& watch, SimTime now);
+
+  void finish(RunReport& report);
+
+ private:
+  Clock& clock_;
+  std::string file_;
+  std::unique_ptr<Journal> journal_;
+  Producer* producer_ = nullptr;
+  ChannelId drift_channel_;
+  DriftLedger ledger_;
+  rt::Histogram drift_;
+  WallTime start_;
+  WallTime looked_;
+};
+
+/// Waits for the wall clock where the scenario asks for a pace, and counts how late simulated time was against it.
+class Pacer {
+ public:
+  Pacer(const Pace& pace, Clock& clock, const RunWatch& watch);
+  /// Returns when simulated time t may be reached; at once when stopping, or without a pace.
+  void wait_for(SimTime t);
+  /// "late against the pace by 3ms at most, …"; "" when never late by more than a millisecond.
+  [[nodiscard]] std::string lateness() const;
+
+ private:
+  std::optional<PaceRate> rate_;
+  Clock& clock_;
+  const RunWatch& watch_;
+  WallTime start_;
+  WallSpan latest_;
+  std::uint64_t times_late_ = 0;
+};
+
+}  // namespace isochron

@@ -1,0 +1,15 @@
+#pragma once
+// One runner for each way of passing time; run_scenario() chooses. Each builds what it needs from the scenario, throws
+// InputError before anything starts, and leaves a complete journal.
+
+#include "scenario/run.hpp"
+
+namespace isochron {
+
+/// A report with the scenario's own facts filled in.
+RunReport report_of(const Scenario& scenario);
+
+void check_callback(const Scenario& scenario);
+RunReport run_callback(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
+}  // namespace isochron

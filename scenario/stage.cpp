@@ -1,0 +1,114 @@
+#include "scenario/stage.hpp"
+
+#include "world/fields.hpp"
+
+namespace isochron {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Bodies that move freely: those with a joint of six degrees.
+std::vector<std::uint32_t> free_bodies(const world::Catalog& catalog) {
+  std::vector<std::uint32_t> bodies;
+  for (const world::JointInfo& joint : catalog.joints) {
+    if (joint.velocities == 6) bodies.push_back(joint.body);
+  }
+  return bodies;
+}
+
+std::unique_ptr<world::World> make_world(const WorldSection& section) {
+  auto world = std::make_unique<world::World>(world::load_engine(section.engine, section.model.path), section.step);
+  const auto bodies = free_bodies(world->catalog());
+  if (section.walls) {
+    const WallsSection& walls = *section.walls;
+    world->add(std::make_unique<world::PenaltyWalls>(
+        bodies, world::PenaltyWalls::Settings{walls.half_width, walls.reach, walls.stiffness}));
+  }
+  if (section.wind) world->add(std::make_unique<world::Wind>(bodies, section.wind->velocity, section.wind->drag));
+  return world;
+}
+
+}  // namespace
+
+Stage::Stage(const Scenario& scenario) : world_(make_world(*scenario.world)) {
+  const world::Catalog& catalog = world_->catalog();
+  sensors_ = std::make_unique<world::SensorSet>(sensor_specs(scenario), catalog, scenario.seed);
+  if (sensors_->needs_scene()) {
+    scene_ = std::make_unique<world::Scene>(world_->engine().geometry());
+  }
+  actuator_of_.assign(world_->actuators().size(), -1);
+  for (world::ActuatorSpec& spec : actuator_specs(scenario)) {
+    const world::Actuator& made = actuators_.emplace_back(std::move(spec), catalog);
+    actuator_of_[made.index()] = static_cast<int>(actuators_.size()) - 1;
+  }
+  state_ = world_->make_state();
+}
+
+Result<Done, std::string> Stage::command(std::uint32_t actuator, SimTime at, double value) {
+  if (const int between = actuator_of_[actuator]; between >= 0) {
+    const auto taken = actuators_[static_cast<std::size_t>(between)].command(at, value);
+    if (!taken.ok()) return fail(world::to_string(taken.error()));
+    return done();
+  }
+  const auto taken = world_->command(actuator, value);
+  if (!taken.ok()) return fail(taken.error().what);
+  return done();
+}
+
+void Stage::begin(RunRecord& record) {
+  record_ = &record;
+  Journal& journal = record.journal();
+  state_channel_ = journal.channel<world::WorldState>("/world/state");
+  transform_channel_ = journal.channel<world::view::TFMessage>("/tf", {.in_digest = false});
+  joint_channel_ = journal.channel<world::view::JointState>("/joint_states", {.in_digest = false});
+  for (std::size_t i = 0; i < sensors_->size(); ++i) {
+    const world::Sensor& sensor = (*sensors_)[i];
+    std::vector<ChannelId>& channels = reading_channels_.emplace_back();
+    for (const world::Output& output : sensor.outputs()) {
+      const std::string topic =
+          "/" + sensor.spec().robot + "/" + sensor.spec().name + (output.name.empty() ? "" : "/" + output.name);
+      channels.push_back(journal.channel(topic, {output.message_name, output.schema}));
+    }
+  }
+  record_state();
+}
+
+Result<Done, std::string> Stage::take_step() {
+  const SimTime now = world_->time();
+  const SimTime next = now + world_->step();
+  if (sensors_->next_sample() < next) {
+    const world::WorldView view(world_->engine(), scene_.get());
+    sensors_->take_before(next, view, [this](std::size_t sensor, const world::Reading& reading) {
+      if (record_ != nullptr) record_reading(sensor, reading);
+    });
+  }
+  for (world::Actuator& actuator : actuators_) {
+    // The value passed its limits already; only a NaN could be refused, and that was refused on its way in.
+    (void)world_->command(actuator.index(), actuator.value_at(now)).ok();
+  }
+  const auto stepped = world_->advance_to(next);
+  if (!stepped.ok()) return fail(stepped.error().what);
+  if (record_ != nullptr) record_state();
+  return done();
+}
+
+void Stage::record_state() {
+  world_->read(state_);
+  Producer& producer = record_->producer();
+  fill(message_, state_);
+  producer.write(state_channel_, state_.time, message_);
+  if (state_.time < next_view_) return;
+  next_view_ = state_.time + SimSpan(10ms);  // a picture does not need more
+  fill(transforms_, state_, world_->catalog());
+  producer.write(transform_channel_, state_.time, transforms_);
+  fill(joints_, state_, world_->catalog());
+  if (!joints_.name.empty()) producer.write(joint_channel_, state_.time, joints_);
+}
+
+void Stage::record_reading(std::size_t sensor, const world::Reading& reading) {
+  for (std::size_t output = 0; output < reading_channels_[sensor].size(); ++output) {
+    record_->producer().write_bytes(reading_channels_[sensor][output], reading.available(), reading.bytes(output));
+  }
+}
+
+}  // namespace isochron

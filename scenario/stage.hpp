@@ -1,0 +1,66 @@
+#pragma once
+// The stage of a scenario: its world with forces, sensors and actuators, and the record of what happens there. Every
+// mode plays on the same stage; they differ in who may act when.
+//
+// Promises: the state at t is whole and recorded before anybody acts on it. What is recorded depends on the commands
+// and
+//           their times only.
+// Threads:  owner thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "scenario/run_record.hpp"
+#include "scenario/scenario.hpp"
+#include "world/actuators/actuator.hpp"
+#include "world/messages.hpp"
+#include "world/scene.hpp"
+#include "world/sensors/sensor_set.hpp"
+#include "world/world.hpp"
+
+namespace isochron {
+
+class Stage {
+ public:
+  /// Throws InputError, placed in the scenario or in the model.
+  explicit Stage(const Scenario& scenario);
+
+  [[nodiscard]] world::World& world() { return *world_; }
+  [[nodiscard]] world::SensorSet& sensors() { return *sensors_; }
+  [[nodiscard]] SimSpan step() const { return world_->step(); }
+  /// Commands to an actuator that the scenario gives a delay or a limit pass through it; others go straight to the
+  /// model.
+  Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
+
+  /// Makes the channels and records the first state.
+  void begin(RunRecord& record);
+  /// One step of the world, with all sensors that look before it ends.
+  Result<Done, std::string> take_step();
+
+ private:
+  void record_state();
+  void record_reading(std::size_t sensor, const world::Reading& reading);
+
+  std::unique_ptr<world::World> world_;
+  std::unique_ptr<world::SensorSet> sensors_;
+  std::unique_ptr<world::Scene> scene_;
+  std::vector<world::Actuator> actuators_;
+  std::vector<int> actuator_of_;  // by the world's actuator; -1 = none between
+
+  RunRecord* record_ = nullptr;
+  world::State state_;
+  world::WorldState message_;
+  world::view::TFMessage transforms_;
+  world::view::JointState joints_;
+  ChannelId state_channel_, transform_channel_, joint_channel_;
+  std::vector<std::vector<ChannelId>> reading_channels_;
+  SimTime next_view_;
+};
+
+/// Sensor and actuator declarations of a scenario as the world takes them.
+std::vector<world::SensorSpec> sensor_specs(const Scenario& scenario);
+std::vector<world::ActuatorSpec> actuator_specs(const Scenario& scenario);
+
+}  // namespace isochron
