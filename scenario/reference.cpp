@@ -74,6 +74,9 @@ class SectionWriter {
     return {"factor", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
   }
   static TypeText text_of(const FilePath&, const std::string&) { return {"file", "", {{"type", "string"}}}; }
+  static TypeText text_of(const LibraryPath&, const std::string&) {
+    return {"shared library", "", {{"type", "string"}}};
+  }
   static TypeText text_of(ByteSize v, const std::string&) {
     return {"size", quote(std::to_string(v.bytes >> 20) + "MiB"), {{"type", "string"}}};
   }

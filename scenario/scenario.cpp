@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "scenario/find_file.hpp"
+
 namespace isochron {
 namespace {
 
@@ -28,7 +30,8 @@ std::string read_text(const std::string& file) {
 /// What a single section cannot see: sections that need each other, values that do not go together.
 class Checker {
  public:
-  Checker(const Scenario& scenario, std::vector<Mistake>& mistakes) : scenario_(scenario), mistakes_(mistakes) {}
+  Checker(const Scenario& scenario, std::string folder, std::vector<Mistake>& mistakes)
+      : scenario_(scenario), folder_(std::move(folder)), mistakes_(mistakes) {}
 
   void check() {
     if (scenario_.duration <= SimSpan::zero())
@@ -72,6 +75,10 @@ class Checker {
       mistakes_.push_back(
           {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
     }
+    if (!program.run.empty() && !find_program(program.run[0], folder_)) {
+      say(program, "run",
+          "names `" + program.run[0] + "`, which is no executable next to the scenario file or on the PATH", "");
+    }
     if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be more than nothing", "");
     if (program.offset < SimSpan::zero()) say(program, "offset", "must not be negative", "");
     if (!program.library.empty() && !program.every) say(program, "library", "needs `every`", "as in `every: 10ms`");
@@ -83,6 +90,7 @@ class Checker {
   }
 
   const Scenario& scenario_;
+  std::string folder_;
   std::vector<Mistake>& mistakes_;
 };
 
@@ -126,7 +134,7 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
       if (program.compute) settle_contract(*program.compute);
     }
   }
-  Checker(scenario, mistakes).check();
+  Checker(scenario, folder, mistakes).check();
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   scenario.file = file;
   scenario.folder = folder;

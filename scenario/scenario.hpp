@@ -146,7 +146,7 @@ struct Words<Blocking> {
 
 struct ProgramSection : Section {
   std::vector<std::string> run;
-  FilePath library;
+  LibraryPath library;
   Named<std::string> with;
   std::optional<SimSpan> every;
   SimSpan offset;
@@ -199,7 +199,7 @@ void describe(V& v, RobotSection& s) {
 }
 
 struct NodeSection : Section {
-  FilePath library;
+  LibraryPath library;
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "scenario/find_file.hpp"
+
 namespace isochron {
 
 bool SectionReader::demand_scalar(const Value& value, const char* what) {
@@ -98,6 +100,16 @@ void SectionReader::read(const Value& value, FilePath& target) {
             "paths are relative to the scenario file");
   }
   target.path = full.lexically_normal().string();
+}
+
+void SectionReader::read(const Value& value, LibraryPath& target) {
+  if (!demand_scalar(value, "a shared library")) return;
+  const auto found = find_library(value.scalar, folder_);
+  if (!found) {
+    mistake(value.place, "there is no shared library `" + value.scalar + "`",
+            "it is looked for next to the scenario file and in Isochron's own lib folder");
+  }
+  target.path = found.value_or(value.scalar);
 }
 
 void SectionReader::read(const Value& value, ByteSize& target) {

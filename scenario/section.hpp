@@ -44,6 +44,12 @@ struct FilePath {
   [[nodiscard]] bool empty() const { return path.empty(); }
 };
 
+/// A shared library named in a scenario; see find_file.hpp for where it is looked for.
+struct LibraryPath {
+  std::string path;
+  [[nodiscard]] bool empty() const { return path.empty(); }
+};
+
 /// Bytes: "64MB", "512KiB".
 struct ByteSize {
   std::uint64_t bytes = 0;
@@ -104,6 +110,7 @@ class SectionReader {
   void read(const Value& value, WallSpan& target);
   void read(const Value& value, Fraction& target);
   void read(const Value& value, FilePath& target);
+  void read(const Value& value, LibraryPath& target);
   void read(const Value& value, ByteSize& target);
 
   template <class T>

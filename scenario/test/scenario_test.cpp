@@ -19,6 +19,10 @@ class ScenarioTest : public testing::Test {
     char pattern[] = "/tmp/isochron_scenario_XXXXXX";
     folder_ = mkdtemp(pattern);
     std::ofstream(folder_ + "/ships.xml") << "<mujoco/>";
+    for (const char* program : {"predator_controller", "predator_planner", "prey_controller", "p"}) {
+      std::ofstream(folder_ + "/" + program) << "#!/bin/true\n";
+      std::filesystem::permissions(folder_ + "/" + program, std::filesystem::perms::owner_all);
+    }
   }
   ~ScenarioTest() override { std::filesystem::remove_all(folder_); }
 

@@ -1,0 +1,54 @@
+#include "scenario/find_file.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+namespace isochron {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder that holds bin/ and lib/ of this Isochron.
+fs::path home() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+}
+
+std::optional<std::string> first_of(const std::vector<fs::path>& candidates, int mode) {
+  for (const fs::path& candidate : candidates) {
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored) && access(candidate.c_str(), mode) == 0) {
+      return fs::absolute(candidate).lexically_normal().string();
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> find_library(const std::string& name, const std::string& folder) {
+  std::vector<fs::path> candidates{fs::path(folder) / name};
+  if (name.find('/') == std::string::npos) {
+    for (const fs::path& place : {fs::path(folder), home() / "lib", home() / "lib" / "isochron"}) {
+      candidates.insert(candidates.end(), {place / name, place / (name + ".so"), place / ("lib" + name + ".so")});
+    }
+  }
+  return first_of(candidates, R_OK);
+}
+
+std::optional<std::string> find_program(const std::string& name, const std::string& folder) {
+  std::vector<fs::path> candidates{fs::path(folder) / name};
+  if (name.find('/') == std::string::npos) {
+    candidates.push_back(home() / "bin" / name);
+    const char* path = std::getenv("PATH");
+    std::istringstream places(path != nullptr ? path : "");
+    for (std::string place; std::getline(places, place, ':');) candidates.push_back(fs::path(place) / name);
+  }
+  return first_of(candidates, X_OK);
+}
+
+}  // namespace isochron
