@@ -12,7 +12,8 @@ constexpr double longest_substep = 1e-3;
 constexpr double air_density = 1.2;
 constexpr double patch_damping = 0.05;  // slip per m/s of sliding at standstill: a rubber block is no perfect spring
 constexpr double damped_below = 3;      // m/s
-constexpr double most_slip = 2;         // beyond this the patch slides freely and does not bend further
+constexpr double most_slip = 2;         // beyond this the patch slides freely and does not bend further,
+constexpr double standing_slip = 0.12;  // and at standstill friction holds no more than this
 constexpr std::array<const char*, 4> wheel_names{"/wheel_fl", "/wheel_fr", "/wheel_rl", "/wheel_rr"};
 
 /// Turns a wheel's spin by friction, at most to a stop.
@@ -148,10 +149,11 @@ void Car::advance(std::size_t i, const Footing& at, double spring, double drive,
   const double v_along = dot(at.velocity, at.forward), v_across = dot(at.velocity, at.left);
   const double slide_along = w.spin * rolling_radius - v_along, slide_across = -v_across;
   const double decay = 1 + h * std::fabs(v_along) / tyre.relaxation;
-  const double most = most_slip * tyre.relaxation;
+  const double rolls = std::min(1.0, std::fabs(v_along) / damped_below);
+  const double most = (standing_slip + (most_slip - standing_slip) * rolls) * tyre.relaxation;
   w.bend_along = load > 0 ? std::clamp((w.bend_along + h * slide_along) / decay, -most, most) : 0;
   w.bend_across = load > 0 ? std::clamp((w.bend_across + h * slide_across) / decay, -most, most) : 0;
-  const double damping = patch_damping * std::max(0.0, 1 - std::fabs(v_along) / damped_below);
+  const double damping = patch_damping * (1 - rolls);
   const TyreForce f = tyre_force(tyre, load, w.bend_along / tyre.relaxation + damping * slide_along,
                                  w.bend_across / tyre.relaxation + damping * slide_across, at.ground.friction);
 
