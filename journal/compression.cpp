@@ -12,13 +12,15 @@ struct Compressor::Context {
   ~Context() { ZSTD_freeCCtx(zstd); }
 };
 
-Compressor::Compressor(int zstd_level) : context_(std::make_unique<Context>()) {
-  ENSURE(context_->zstd != nullptr, "no memory for the compressor");
-  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, zstd_level);
-}
+Compressor::Compressor(int zstd_level) : level_(zstd_level) {}
 Compressor::~Compressor() = default;
 
 std::span<const std::byte> Compressor::compress(std::span<const std::byte> bytes) {
+  if (context_ == nullptr) {
+    context_ = std::make_unique<Context>();
+    ENSURE(context_->zstd != nullptr, "no memory for the compressor");
+    ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, level_);
+  }
   const std::size_t bound = ZSTD_compressBound(bytes.size());
   if (frame_.size() < bound) frame_.resize(bound);
   const std::size_t n = ZSTD_compress2(context_->zstd, frame_.data(), frame_.size(), bytes.data(), bytes.size());

@@ -25,6 +25,7 @@ class Compressor {
 
  private:
   struct Context;
+  int level_;
   std::unique_ptr<Context> context_;
   std::vector<std::byte> frame_;
 };

@@ -97,8 +97,7 @@ Digest DigestBuilder::digest() const {
 
 Digest digest_of(McapReader& reader) {
   DigestBuilder builder;
-  std::vector<std::size_t> number_of(0x10000, SIZE_MAX);
-  Query query;
+  std::vector<std::size_t> number_of(reader.channel_id_end(), SIZE_MAX);
   for (const mcap::Channel& channel : reader.channels()) {
     if (!in_digest(channel)) continue;
     const mcap::Schema* schema = reader.schema_of(channel);

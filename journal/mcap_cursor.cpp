@@ -22,7 +22,7 @@ MessageCursor::MessageCursor(McapReader& reader, const Query& query, Order order
       order_(order),
       from_(log_time_of(query.from)),
       to_(query.to == SimTime::never() ? endless : log_time_of(query.to)),
-      wanted_(0x10000, nullptr) {
+      wanted_(reader.channel_id_end(), nullptr) {
   for (const mcap::Channel& channel : reader.channels()) {
     const bool asked = query.topics.empty() || std::ranges::find(query.topics, channel.topic) != query.topics.end();
     if (asked) wanted_[channel.id] = &channel;
@@ -35,7 +35,9 @@ MessageCursor::MessageCursor(McapReader& reader, const Query& query, Order order
   }
 }
 
-bool MessageCursor::wanted(std::uint16_t channel) const { return wanted_[channel] != nullptr; }
+bool MessageCursor::wanted(std::uint16_t channel) const {
+  return channel < wanted_.size() && wanted_[channel] != nullptr;
+}
 
 /// The heap's front is the earliest; at equal times the first in the file.
 bool MessageCursor::later(const Open& a, const Open& b) { return a.key != b.key ? a.key > b.key : a.block > b.block; }

@@ -222,6 +222,12 @@ const mcap::Channel* McapReader::channel(std::uint16_t id) const {
   return found == channels_.end() ? nullptr : &*found;
 }
 
+std::size_t McapReader::channel_id_end() const {
+  std::size_t end = 0;
+  for (const mcap::Channel& channel : channels_) end = std::max(end, std::size_t{channel.id} + 1);
+  return end;
+}
+
 const mcap::Schema* McapReader::schema_of(const mcap::Channel& channel) const {
   const auto found = std::ranges::find(schemas_, channel.schema_id, &mcap::Schema::id);
   return found == schemas_.end() ? nullptr : &*found;

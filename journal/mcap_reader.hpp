@@ -77,6 +77,8 @@ class McapReader {
   /// Null if there is none.
   [[nodiscard]] const mcap::Channel* channel(std::string_view topic) const;
   [[nodiscard]] const mcap::Channel* channel(std::uint16_t id) const;
+  /// One more than the greatest channel id.
+  [[nodiscard]] std::size_t channel_id_end() const;
   [[nodiscard]] const mcap::Schema* schema_of(const mcap::Channel& channel) const;
   [[nodiscard]] const mcap::Statistics& statistics() const { return statistics_; }
 

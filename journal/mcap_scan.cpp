@@ -5,6 +5,23 @@
 namespace isochron {
 namespace {
 
+constexpr int resumptions_max = 1000;  // keeps the time bounded for files made to be difficult
+constexpr std::size_t chunk_head_max = mcap::prefix_size + 8 + 8 + 8 + 4 + 4 + 4 + 8;
+
+/// Whether these bytes can be the head of a chunk: the length of the record, of the name of its compression and of its
+/// packed bytes have to agree, which other bytes hardly ever do.
+bool looks_like_chunk(mcap::View bytes, std::uint64_t room) {
+  if (bytes.size() < chunk_head_max || static_cast<mcap::Op>(bytes[0]) != mcap::Op::chunk) return false;
+  std::uint64_t length = 0;
+  std::uint64_t packed = 0;
+  std::uint32_t name = 0;
+  std::memcpy(&length, bytes.data() + 1, 8);
+  std::memcpy(&name, bytes.data() + mcap::prefix_size + 28, 4);
+  if (length > room || (name != 0 && name != 3 && name != 4)) return false;
+  std::memcpy(&packed, bytes.data() + mcap::prefix_size + 32 + name, 8);
+  return packed <= length && packed + 40 + name == length;
+}
+
 constexpr std::uint64_t loose_block_bytes = 1U << 20U;
 
 void include_time(std::uint64_t time, bool first, std::uint64_t& start, std::uint64_t& end) {
@@ -37,6 +54,7 @@ bool McapScan::step() {
   mcap::Op op{};
   std::uint64_t length = 0;
   if (!read_prefix(op, length)) {
+    if (resume()) return true;
     finish(false);
     return false;
   }
@@ -46,9 +64,41 @@ bool McapScan::step() {
   }
   if (op == mcap::Op::data_end) data_ended_ = true;
   // What follows the data is the summary: it repeats what was seen.
+  const std::size_t damage = reader_.damage_.size();
   if (!data_ended_) take(op, length);
+  if (reader_.damage_.size() > damage) {
+    if (!doubtful_since_) doubtful_since_ = at_;
+  } else if (op == mcap::Op::chunk) {
+    doubtful_since_.reset();  // its checksum was right: here we are on firm ground again
+  }
   at_ += mcap::prefix_size + length;
   return true;
+}
+
+bool McapScan::resume() {
+  if (data_ended_ || ++resumed_ > resumptions_max) return false;
+  const std::uint64_t from = doubtful_since_.value_or(at_);
+  const auto chunk = find_chunk(from + 1);
+  if (!chunk) return false;
+  reader_.note_damage(from, std::to_string(*chunk - from) + " bytes make no sense; reading goes on after them");
+  at_ = *chunk;
+  doubtful_since_ = at_;
+  return true;
+}
+
+std::optional<std::uint64_t> McapScan::find_chunk(std::uint64_t from) {
+  constexpr std::size_t window = 256U << 10U;
+  mcap::Bytes bytes;
+  for (; from < reader_.size_ && reader_.size_ - from > chunk_head_max; from += window) {
+    bytes.resize(std::min<std::uint64_t>(window + chunk_head_max, reader_.size_ - from));
+    if (!reader_.read(from, bytes)) return std::nullopt;
+    for (std::size_t i = 0; i < std::min(window, bytes.size()); ++i) {
+      const std::uint64_t behind = reader_.size_ - from - i;
+      if (behind <= chunk_head_max) break;
+      if (looks_like_chunk(mcap::View(bytes).subspan(i), behind - mcap::prefix_size)) return from + i;
+    }
+  }
+  return std::nullopt;
 }
 
 void McapScan::finish(bool footer) {
@@ -87,7 +137,10 @@ void McapScan::take(mcap::Op op, std::uint64_t length) {
     case mcap::Op::attachment:
       return take_attachment(length);
     default:
-      return;  // indexes can be made again; kinds that are unknown are to be skipped
+      // Indexes can be made again. Kinds that are unknown are to be skipped; those from 0x80 on are private ones.
+      if (op > mcap::Op::data_end && static_cast<std::uint8_t>(op) < 0x80) {
+        reader_.note_damage(at_, "a record of the unknown kind " + std::to_string(static_cast<int>(op)));
+      }
   }
 }
 

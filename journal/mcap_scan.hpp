@@ -1,6 +1,7 @@
 #pragma once
-// Finds out what is in an MCAP file without its summary, from the front, record by record, until one does not fit. Used
-// for files whose writer was killed, that were cut or damaged, and for those that never had a summary.
+// Finds out what is in an MCAP file without its summary, from the front, record by record. Used for files whose writer
+// was killed, that were cut or damaged, and for those that never had a summary. Where the records stop making sense it
+// looks for the next bytes that are a chunk (lengths within it agree, then its checksum) and goes on there.
 //
 // Promises: fills the reader's schemas, channels, blocks, metadata, attachments and statistics with what is there.
 
@@ -29,10 +30,15 @@ class McapScan {
   void take_inner(mcap::View records, MessageBlock& block);
   void count(const mcap::Message& message, MessageBlock& block);
   void finish(bool footer);
+  /// Goes to the next chunk behind bytes that make no sense. False: there is none.
+  bool resume();
+  [[nodiscard]] std::optional<std::uint64_t> find_chunk(std::uint64_t from);
 
   McapReader& reader_;
   std::uint64_t at_ = 0;
   bool data_ended_ = false;
+  std::optional<std::uint64_t> doubtful_since_;  // from here on nothing was sure to be a record
+  int resumed_ = 0;
 };
 
 }  // namespace isochron

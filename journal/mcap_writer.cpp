@@ -8,9 +8,7 @@
 namespace isochron {
 
 McapWriter::McapWriter(File& file, McapWriterOptions options)
-    : file_(file), options_(std::move(options)), compressor_(options_.zstd_level) {
-  chunk_.reserve(options_.chunk_bytes + options_.chunk_bytes / 4);
-}
+    : file_(file), options_(std::move(options)), compressor_(options_.zstd_level) {}
 
 void McapWriter::put(mcap::View bytes) {
   if (error_) return;

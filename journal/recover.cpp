@@ -8,7 +8,8 @@ namespace {
 
 class Copy {
  public:
-  Copy(McapReader& reader, File& file) : reader_(reader), writer_(file, options_of(reader)) {}
+  Copy(McapReader& reader, File& file)
+      : reader_(reader), writer_(file, options_of(reader)), new_id_(reader.channel_id_end()) {}
 
   Result<RecoverSummary, JournalError> run() {
     writer_.start();
@@ -69,7 +70,7 @@ class Copy {
 
   McapReader& reader_;
   McapWriter writer_;
-  std::vector<std::uint16_t> new_id_ = std::vector<std::uint16_t>(0x10000);
+  std::vector<std::uint16_t> new_id_;
   RecoverSummary summary_;
 };
 

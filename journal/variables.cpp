@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "journal/stream_copy.hpp"
+
 namespace isochron {
 namespace {
 
@@ -75,7 +77,7 @@ bool VariableLog::tick(SimTime time, std::span<const double> values) {
   ENSURE(values.size() == size_, "a tick needs a value for each variable");
   const std::span<double> room = begin(time);
   if (room.empty()) return false;
-  std::memcpy(room.data(), values.data(), values.size_bytes());
+  stream_copy(std::as_writable_bytes(room).data(), std::as_bytes(values).data(), values.size_bytes());
   end();
   return true;
 }

@@ -138,6 +138,28 @@ TEST(DamagedJournal, LeavesOutOnlyTheChunkThatIsDamaged) {
   EXPECT_EQ(summary->damage.size(), 1U);
 }
 
+TEST(DamagedJournal, IsReadOnBehindBytesThatMakeNoSense) {
+  const Sample sample = make_sample(5, 5);
+  auto reader_of_whole = [&] {
+    MemoryDisk disk;
+    disk.put("j", sample.bytes);
+    return std::move(*McapReader::open(disk, "j"));
+  };
+  const std::vector<MessageBlock> chunks = reader_of_whole().blocks();
+  // Without its summary, and with wrong bytes in the head of the second chunk: its kind, its length, the packed length.
+  for (const std::size_t place : {0, 1, 4, 8, 45}) {
+    mcap::Bytes bytes(sample.bytes.begin(), sample.bytes.end() - 20);
+    bytes[chunks[1].offset + place] ^= std::byte{0x41};
+    MemoryDisk disk;
+    disk.put("j", bytes);
+    auto reader = McapReader::open(disk, "j");
+    ASSERT_TRUE(reader.ok());
+    EXPECT_FALSE(reader->indexed());
+    EXPECT_GE(count_messages(*reader), 40U) << "byte " << place;  // all but the ten of that chunk, at least
+    EXPECT_GE(reader->damage().size(), 2U);
+  }
+}
+
 TEST(Recover, LeavesAWholeJournalAlone) {
   const Sample sample = make_sample(2, 5);
   MemoryDisk disk;

@@ -1,6 +1,7 @@
 #pragma once
 // What the journal's tests need from outside: a clock, a disk in memory that fails on demand, and a message.
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>

@@ -4,6 +4,7 @@
 
 #include "journal/decode.hpp"
 #include "journal/machine.hpp"
+#include "journal/stream_copy.hpp"
 #include "journal/test/helpers.hpp"
 
 namespace isochron {
@@ -45,6 +46,20 @@ TEST(VariableLog, RecordsEachVariableAsAFieldOfItsOwn) {
 TEST(VariableLog, GivesEveryVariableANameThatRosAllows) {
   const std::vector<std::string> fields = field_names({"a.b", "a_b", "a b", "", "9", "__x__", "ok"});
   EXPECT_EQ(fields, (std::vector<std::string>{"a_b", "a_b_2", "a_b_3", "v", "v_9", "x", "ok"}));
+}
+
+TEST(StreamCopy, CopiesEveryByteWhateverTheSizeAndPlace) {
+  std::vector<std::byte> from(40'000);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 31 + i / 256);
+  for (const std::size_t size : {0UL, 5UL, 16'383UL, 16'384UL, 16'391UL, 30'001UL}) {
+    for (const std::size_t place : {0UL, 8UL, 16UL, 24UL}) {
+      alignas(64) static std::array<std::byte, 40'100> to;
+      to.fill(std::byte{0});
+      stream_copy(to.data() + place, from.data() + 3, size);
+      EXPECT_EQ(std::memcmp(to.data() + place, from.data() + 3, size), 0) << size << " at " << place;
+      EXPECT_EQ(to[place + size], std::byte{0});
+    }
+  }
 }
 
 TEST(Machine, HasOneMathVariant) {
