@@ -76,11 +76,7 @@ EpollReactor::EpollReactor(const Options& options)
 EpollReactor::~EpollReactor() {
   // What closures own goes with them, and may cancel, post and bury more as it goes.
   timers_.clear();
-  while (has_posted()) {
-    std::vector<std::function<void()>> dropped;
-    const std::lock_guard lock(mutex_);
-    dropped.swap(posted_);
-  }
+  while (!posted_.empty()) const auto dropped = std::exchange(posted_, {});
   empty_graveyard();
   ENSURE(objects_ == 0, "a stream, listener or datagram port outlived its reactor");
 }
@@ -97,6 +93,7 @@ void EpollReactor::post(std::function<void()> what) {
     const std::lock_guard lock(mutex_);
     first = posted_.empty();
     posted_.push_back(std::move(what));
+    has_posted_.store(true, std::memory_order_release);
   }
   // Our own thread looks at the queue before it sleeps; and whoever posted first has woken it already.
   if (first && thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) wake();
@@ -112,15 +109,12 @@ void EpollReactor::stop() {
   if (thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) wake();
 }
 
-bool EpollReactor::has_posted() {
-  const std::lock_guard lock(mutex_);
-  return !posted_.empty();
-}
-
 void EpollReactor::run_posted() {
+  if (!has_posted_.load(std::memory_order_acquire)) return;
   {
     const std::lock_guard lock(mutex_);
     running_.swap(posted_);
+    has_posted_.store(false, std::memory_order_relaxed);
   }
   for (auto& what : running_) std::exchange(what, nullptr)();
   running_.clear();
@@ -141,7 +135,7 @@ void EpollReactor::arm_timer() {
 void EpollReactor::wait_and_dispatch() {
   std::array<epoll_event, 64> events;
   const int room = static_cast<int>(events.size());
-  const bool busy = has_posted() || stop_.load(std::memory_order_acquire);
+  const bool busy = has_posted_.load(std::memory_order_acquire) || stop_.load(std::memory_order_acquire);
   int n = ::epoll_wait(epoll_.get(), events.data(), room, busy || options_.spin > WallSpan::zero() ? 0 : -1);
   if (n == 0 && !busy) {
     const WallTime until = now() + options_.spin;

@@ -78,7 +78,6 @@ class EpollReactor final : public Reactor {
  private:
   void run_posted();
   void arm_timer();
-  [[nodiscard]] bool has_posted();
   void wait_and_dispatch();
   void wake();
   void empty_graveyard();
@@ -95,6 +94,7 @@ class EpollReactor final : public Reactor {
   std::mutex mutex_;  // guards posted_
   std::vector<std::function<void()>> posted_;
   std::vector<std::function<void()>> running_;
+  std::atomic<bool> has_posted_ = false;  // so that a round without posts takes no lock
   std::atomic<bool> stop_ = false;
   std::atomic<std::thread::id> thread_{};  // the one in run()
 };
