@@ -53,6 +53,7 @@ class TcpState final : public Source, public std::enable_shared_from_this<TcpSta
       : reactor_(reactor), peer_(peer), failed_(std::move(why)) {}
 
   void ready(std::uint32_t events) override {
+    if (!socket_.open()) return;  // closed by another callback of this round
     if (connecting_) return finish_connecting();
     if ((events & EPOLLOUT) != 0) flush();
     if (!open_ || (events & ~std::uint32_t{EPOLLOUT}) == 0) return;

@@ -55,7 +55,11 @@ class Timers {
   }
 
   void clear() {
-    while (next() != WallTime::never()) const auto closure = release(pop().slot);
+    while (!heap_.empty()) {
+      const Entry entry = pop();
+      if (!is_stale(entry)) const auto closure = release(entry.slot);
+    }
+    stale_ = 0;
   }
 
  private:

@@ -139,7 +139,9 @@ TEST(EpollReactor, TurnsCallersAwayWhenDescriptorsRunOutAndRecovers) {
 
 TEST(EpollReactor, AV6PortThatListensEverywhereSpeaksV4Too) {
   EpollReactor reactor;
-  auto both = std::move(*reactor.open_datagrams(Address{}));
+  auto opened = reactor.open_datagrams(Address{});
+  if (!opened) GTEST_SKIP() << "this machine has no IPv6";
+  auto both = std::move(*opened);
   auto v4 = std::move(*reactor.open_datagrams(Address::loopback(0)));
   Address from;
   both->set_receiver([&](std::span<const Datagram> batch) {
