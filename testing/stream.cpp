@@ -68,7 +68,7 @@ void Connection::accept(const std::shared_ptr<SimulatedNetwork::ListenerState>& 
 void Connection::send(int side, std::span<const std::byte> bytes) {
   End& from = ends[side];
   if (from.gone || from.told) return;
-  from.unsent.insert(from.unsent.end(), bytes.begin(), bytes.end());
+  from.unsent.push(bytes);
   pump(side);
 }
 
@@ -78,11 +78,8 @@ void Connection::pump(int side) {
   while (!from.unsent.empty() && from.outstanding < from.window) {
     const std::size_t most = std::min({from.unsent.size(), from.window - from.outstanding, std::size_t{16 * 1024}});
     const std::size_t n = from.reactor->random_.chance(0.5) ? most : 1 + from.reactor->random_.below(most);
-    const auto middle = from.unsent.begin() + static_cast<std::ptrdiff_t>(n);
-    Segment segment{Segment::Kind::data, {from.unsent.begin(), middle}, scheduler().now()};
-    from.unsent.erase(from.unsent.begin(), middle);
     from.outstanding += n;
-    transmit(side, std::move(segment));
+    transmit(side, {Segment::Kind::data, from.unsent.take(n), scheduler().now()});
   }
 }
 
@@ -143,7 +140,7 @@ void Connection::take(int side, Segment segment) {
       pump_and_tell(1 - side);
       break;
     case Segment::Kind::data:
-      if (!to.ended) to.received.insert(to.received.end(), segment.bytes.begin(), segment.bytes.end());
+      if (!to.ended) to.received.push(segment.bytes);
       break;
     case Segment::Kind::fin:
       return end(1 - side, NetFault::closed, "closed the connection");
@@ -168,9 +165,7 @@ void Connection::deliver(int side) {
   if (!to.received.empty()) {
     RandomStream& random = to.reactor->random_;
     const std::size_t n = random.chance(0.5) ? to.received.size() : 1 + random.below(to.received.size());
-    const auto middle = to.received.begin() + static_cast<std::ptrdiff_t>(n);
-    const std::vector<std::byte> piece(to.received.begin(), middle);
-    to.received.erase(to.received.begin(), middle);
+    const std::vector<std::byte> piece = to.received.take(n);
     acknowledge(1 - side, n, scheduler().now());
     if (events->on_bytes) events->on_bytes(piece);
     return deliver_soon(side);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "testing/byte_queue.hpp"
 #include "testing/reactor.hpp"
 
 namespace isochron {
@@ -28,9 +29,9 @@ struct End {
   SimulatedNetwork::Ip host{};
   Address local, peer;
   std::shared_ptr<Stream::Events> events;  // shared: the stream may be destroyed while one of them runs
-  std::vector<std::byte> unsent;
+  ByteQueue unsent;
   std::deque<Segment> flight;  // from this end to the other
-  std::vector<std::byte> received;
+  ByteQueue received;
   std::size_t outstanding = 0;  // sent, and not yet handed over at the other end
   std::size_t window = 64 * 1024;
   WallTime last_arrival = WallTime::zero();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "testing/reactor.hpp"
@@ -173,6 +175,34 @@ TEST(SimulatedNetwork, AStreamDeliversAllInOrderInPiecesOverAnyLink) {
     world.scheduler.run_until([&] { return !streams.server_closed.empty(); }, 60s);
     EXPECT_NE(streams.server_closed, "");
   });
+}
+
+std::uint64_t history_of(std::uint64_t seed) {
+  World world(seed);
+  RandomStream random = world.scheduler.random("test");
+  LinkQuality quality = LinkQuality::drawn(random);
+  quality.reset = 0.01;
+  quality.corrupt = 0.1;
+  world.network.set_quality(quality);
+  Datagrams datagrams(world);
+  Streams streams(world);
+  streams.client->send(bytes(long_text(5000)));
+  world.scheduler.after(100ms, [&] { world.network.partition({host_a}); });
+  world.scheduler.after(900ms, [&] { world.network.heal(); });
+  world.scheduler.after(1500ms, [&] { world.b.kill(); });
+  datagrams.send(20);
+  world.scheduler.run_for(30s);
+  return world.scheduler.history().digest();
+}
+
+TEST(SimulatedNetwork, OneSeedGivesOneHistoryWithEveryFaultInIt) {
+  std::set<std::uint64_t> histories;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const std::uint64_t history = history_of(seed);
+    EXPECT_EQ(history, history_of(seed)) << "seed " << seed;
+    histories.insert(history);
+  }
+  EXPECT_EQ(histories.size(), 50U);
 }
 
 TEST(SimulatedNetwork, AStreamOutlastsAShortPartitionAndEndsInALongOne) {
