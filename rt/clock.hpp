@@ -35,7 +35,7 @@ struct PosixClock {
                                         std::chrono::time_point<PosixClock>>;
   static constexpr bool is_steady = Id == CLOCK_MONOTONIC;
 
-  [[nodiscard]] static time_point now() {
+  static time_point now() {
     timespec t{};
     clock_gettime(Id, &t);
     return time_point(from_timespec(t));

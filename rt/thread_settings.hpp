@@ -54,7 +54,7 @@ struct ThreadSettings {
   std::vector<int> cpus = {};                   // empty: wherever the kernel likes; see topology.hpp
   bool lock_memory = true;                      // no page of this process is ever swapped out or mapped late
   std::size_t stack_bytes = 1 << 20;
-  std::size_t prefault_stack_bytes = 256 << 10;  // touched before the body runs; at most half of the stack
+  std::size_t prefault_stack_bytes = 256 << 10;  // touched before the body runs; at most half of what is left
   std::optional<MonotonicTime> start = {};       // the body begins then, not earlier
   bool insist = false;                           // rather fail than be weaker
 };
@@ -83,6 +83,18 @@ inline int lock_all_memory() {
 __attribute__((noinline)) inline void prefault_stack(std::size_t bytes) {
   auto* stack = static_cast<volatile char*>(alloca(bytes + 1));
   for (std::size_t i = 0; i <= bytes; i += 1024) stack[i] = 0;
+}
+
+/// How much of the calling thread's stack is below this call. Less than its size: thread-local variables live there
+/// too.
+inline std::size_t stack_left() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  return static_cast<std::size_t>(static_cast<char*>(__builtin_frame_address(0)) - static_cast<char*>(lowest));
 }
 
 namespace detail {
@@ -131,7 +143,8 @@ inline std::string policy_name(const ThreadSettings& s) {
          "name processors that are online and allowed here");
   if (settings.lock_memory)
     note(lock_all_memory(), "locked memory", "run as root, or raise RLIMIT_MEMLOCK (ulimit -l unlimited)");
-  prefault_stack(std::min(settings.prefault_stack_bytes, settings.stack_bytes / 2));
+  prefault_stack(std::min(settings.prefault_stack_bytes, stack_left() / 2));
+  MonotonicClock::now();  // its page is mapped at the first use, and no lock reaches it
   note(detail::set_policy(settings), detail::policy_name(settings),
        "run as root, or raise RLIMIT_RTPRIO (ulimit -r 99, /etc/security/limits.conf)");
   return weaker;

@@ -28,10 +28,12 @@ TEST(AllocationGuard, FindsAnAllocationWithItsStack) {
   EXPECT_EQ(report.allocations, 1U);
   EXPECT_EQ(report.bytes, 400U);
   EXPECT_FALSE(report.clean());
-  ASSERT_EQ(report.found.size(), 1U);
-  EXPECT_EQ(report.found[0].what, Violation::allocate);
+  const auto found = std::find_if(report.found.begin(), report.found.end(), [](const auto& f) {
+    return f.what == Violation::allocate;
+  });  // the rest: page faults
+  ASSERT_NE(found, report.found.end());
   const auto* function = reinterpret_cast<const char*>(&allocate_deep_inside);
-  const bool named = std::any_of(report.found[0].stack.begin(), report.found[0].stack.begin() + report.found[0].frames,
+  const bool named = std::any_of(found->stack.begin(), found->stack.begin() + found->frames,
                                  [&](void* frame) { return frame >= function && frame < function + 300; });
   EXPECT_TRUE(named) << report.text();
   EXPECT_NE(report.text().find("control: 1 allocations (400 bytes)"), std::string::npos) << report.text();

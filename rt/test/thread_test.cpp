@@ -90,6 +90,7 @@ TEST(Thread, FailsWithTheListWhenItInsists) {
   EXPECT_FALSE(ran);
 }
 
+#if !defined(__SANITIZE_THREAD__)  // it makes mlockall do nothing, and does not follow threads after fork
 // In a child that gave its privileges up.
 int weaker_without_privileges() {
   const rlimit none{0, 0};
@@ -108,7 +109,6 @@ int weaker_without_privileges() {
   return static_cast<int>(thread.weaker().size());
 }
 
-#if !defined(__SANITIZE_THREAD__)  // it makes mlockall do nothing, and does not follow threads after fork
 TEST(Thread, WithoutPrivilegesItRunsWithoutPriorityAndLockedMemory) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give privileges up";
   const pid_t child = fork();

@@ -1,0 +1,122 @@
+// The three threads of a humanoid's controller, as in paper 002 but with made-up work: data at 1 kHz with up to 20 %
+// jitter, an estimator (0.13 ms), a controller every 6 ms (1.4 ms), and a logger that takes 8,000 variables a tick. How
+// often are estimator and controller out of step, and does a real-time thread touch the heap or a new page?
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "rt/allocation_guard.hpp"
+#include "rt/bench/rt_bench.hpp"
+#include "rt/bench/two_threads.hpp"
+#include "rt/cpu_clock.hpp"
+#include "rt/cpu_latency.hpp"
+#include "rt/histogram.hpp"
+#include "rt/lock_step.hpp"
+#include "rt/ring.hpp"
+
+namespace isochron::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct RobotState {
+  double joints[28] = {};
+};
+struct LogRecord {
+  double variables[8000] = {};
+};
+
+void burn(rt::nanoseconds cpu) {
+  const rt::CpuClock mine = rt::CpuClock::this_thread();
+  const auto until = *mine.now() + cpu;
+  while (*mine.now() < until) rt::spin_pause();
+}
+
+struct Robot {
+  rt::LockStep<RobotState> step{1ms, 6ms};
+  rt::Ring<LogRecord> log{256};
+  rt::Histogram wake, delay;  // of the data's arrival; from data to command
+  std::uint64_t logged = 0, log_full = 0;
+  rt::GuardReport estimator_guard, controller_guard;
+};
+
+void estimate(Robot& robot, int cycles) {
+  std::minstd_rand random(1);
+  std::normal_distribution<double> jitter_us(100, 20);  // two in a row differ by less than 20 % of a period
+  const rt::MonotonicTime start = rt::MonotonicClock::now() + 10ms;
+  rt::AllocationGuard guard("estimator");
+  for (int i = 0; i < cycles; ++i) {
+    const auto jitter = std::chrono::microseconds(std::lround(std::clamp(jitter_us(random), 0.0, 200.0)));
+    const rt::MonotonicTime data = start + i * 1ms + jitter;
+    rt::wait_until(data);
+    const rt::MonotonicTime arrived = rt::MonotonicClock::now();
+    robot.wake.record(arrived - data);
+    burn(130us);
+    robot.step.state().joints[0] = i;
+    robot.step.publish(arrived);
+    if (LogRecord* record = robot.log.next()) {
+      for (double& v : record->variables) v = i;
+      robot.log.commit();
+    } else {
+      ++robot.log_full;
+    }
+  }
+  robot.estimator_guard = guard.report();
+}
+
+void control(Robot& robot, const std::stop_token& stop, int warm_up) {
+  rt::AllocationGuard guard("controller");
+  for (int i = 0; !stop.stop_requested(); ++i) {
+    if (const auto* estimate = robot.step.begin()) {
+      burn(1400us);
+      robot.delay.record(rt::MonotonicClock::now() - estimate->t_est);
+    }
+    robot.step.wait();
+    if (i == warm_up) robot.step.clear_counts();
+  }
+  robot.controller_guard = guard.report();
+}
+
+void write_log(Robot& robot, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    for (; robot.log.take() != nullptr; robot.log.flush()) ++robot.logged;
+    rt::wait_until(rt::MonotonicClock::now() + 5ms);
+  }
+}
+
+}  // namespace
+
+void bench_lock_step(Report& report) {
+  const int seconds = report.long_run() ? 600 : 4;
+  const auto [a, b] = two_cores();
+  const rt::CpuLatencyRequest awake(0us);
+  auto robot = std::make_unique<Robot>();
+  {
+    rt::Thread logger({.name = "logger", .policy = rt::Policy::other},
+                      [&](std::stop_token stop) { write_log(*robot, stop); });
+    rt::Thread controller({.name = "controller", .priority = rt::Priority::below_max(30), .cpus = {a}},
+                          [&](std::stop_token stop) { control(*robot, stop, 50); });
+    rt::Thread estimator({.name = "estimator", .priority = rt::Priority::below_max(20), .cpus = {b}},
+                         [&] { estimate(*robot, seconds * 1000); });
+    estimator.join();
+  }
+  const rt::LockStepCounts& counts = robot->step.counts();
+  const std::string during = "in " + std::to_string(seconds) + " s; paper 2, 0, 2 in 30 min";
+  report.found("lock_step_lags", static_cast<double>(counts.lags), "", during);
+  report.found("lock_step_leads", static_cast<double>(counts.leads), "", during);
+  report.found("lock_step_activations", static_cast<double>(counts.activations), "");
+  report.found("lock_step_worst_wake_us", static_cast<double>(robot->wake.max()) * 1e-3, "us", "estimator's wake-up");
+  report.found("lock_step_delay_p50_ms", static_cast<double>(robot->delay.percentile(50)) * 1e-6, "ms", "paper 2.51");
+  report.found("lock_step_delay_max_ms", static_cast<double>(robot->delay.max()) * 1e-6, "ms", "paper 3.34");
+  report.found("lock_step_log_lost", static_cast<double>(robot->log_full), "", "of 8,000 variables at 1 kHz");
+  const auto faults = [](const rt::GuardReport& g) { return static_cast<double>(g.minor_faults + g.major_faults); };
+  report.found("lock_step_page_faults", faults(robot->estimator_guard) + faults(robot->controller_guard), "");
+  if (rt::AllocationGuard::watches_heap()) {
+    const auto heap = [](const rt::GuardReport& g) { return static_cast<double>(g.allocations + g.frees); };
+    report.at_most("lock_step_heap_uses", heap(robot->estimator_guard) + heap(robot->controller_guard), "", 0);
+  }
+}
+
+}  // namespace isochron::bench
