@@ -1,5 +1,7 @@
 #include "world/sensors/bench/sensors_bench.hpp"
 
+#include <time.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -41,10 +43,16 @@ struct Setup {
   }
 };
 
+/// CPU time of this thread: what one core does in a second, whoever else is on the machine.
+double cpu_now() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = cpu_now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return cpu_now() - start;
 }
 
 SensorSpec big_lidar() {
@@ -123,10 +131,13 @@ void bench_imu(Report& report) {
   spec.imu.accelerometer = {0.01, 0.1, 0.001, 80, 0};
   Setup setup(spec);
   constexpr int samples = 20'000;
-  const double ns = ns_per_call(samples, [&] {
-    for (int i = 0; i < samples; ++i) keep(setup.look());
-  });
-  report.found("imu_sample_ns", ns, "ns");
+  double best = INFINITY;
+  for (int round = 0; round < 5; ++round) {
+    best = std::min(best, seconds_of([&] {
+                      for (int i = 0; i < samples; ++i) keep(setup.look());
+                    }));
+  }
+  report.found("imu_sample_ns", 1e9 * best / samples, "ns");
 }
 
 }  // namespace
