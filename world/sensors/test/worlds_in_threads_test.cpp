@@ -7,6 +7,12 @@
 #include "world/sensors/test/busy_world.hpp"
 #include "world/vectors.hpp"
 
+#ifdef __SANITIZE_THREAD__
+// Embree and TBB are not built for ThreadSanitizer, which therefore cannot see their spin locks.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() { return "race:libembree3.so\nrace:libtbb.so\n"; }
+#endif
+
 namespace isochron::world {
 namespace {
 
