@@ -24,4 +24,11 @@ std::optional<std::uint32_t> Catalog::sensor(std::string_view name) const { retu
 std::optional<std::uint32_t> Catalog::site(std::string_view name) const { return find(sites, name, own_name); }
 std::optional<std::uint32_t> Catalog::camera(std::string_view name) const { return find(cameras, name, own_name); }
 
+bool Engine::can_place(std::uint32_t body) const {
+  for (const JointInfo& joint : catalog().joints) {
+    if (joint.body == body && joint.positions == 7) return true;
+  }
+  return false;
+}
+
 }  // namespace isochron::world

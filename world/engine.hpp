@@ -123,7 +123,9 @@ class Engine {
   [[nodiscard]] virtual Vec3 acceleration(std::uint32_t body) const = 0;
   [[nodiscard]] virtual Vec3 angular_acceleration(std::uint32_t) const { return {}; }  // world frame
   [[nodiscard]] virtual Vec3 gravity() const { return {0, 0, -9.81}; }
-  /// Places a body that has a free joint (or is a kinematic stand-in); its velocity too.
+  /// Whether set_motion may be called for it: it has a free joint or is a kinematic stand-in.
+  [[nodiscard]] virtual bool can_place(std::uint32_t body) const;
+  /// Places a body; its velocity too.
   virtual void set_motion(std::uint32_t body, const Motion& motion) = 0;
   [[nodiscard]] virtual std::span<const double> positions() const = 0;   // of all joints, at JointInfo::position_at
   [[nodiscard]] virtual std::span<const double> velocities() const = 0;  // at JointInfo::velocity_at

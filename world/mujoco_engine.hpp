@@ -36,6 +36,9 @@ class MujocoEngine final : public Engine {
   [[nodiscard]] Vec3 acceleration(std::uint32_t body) const override;
   [[nodiscard]] Vec3 angular_acceleration(std::uint32_t body) const override;
   [[nodiscard]] Vec3 gravity() const override;
+  [[nodiscard]] bool can_place(std::uint32_t body) const override {
+    return model_->compiled->body_mocapid[body] >= 0 || Engine::can_place(body);
+  }
   void set_motion(std::uint32_t body, const Motion& motion) override;
   [[nodiscard]] std::span<const double> positions() const override;
   [[nodiscard]] std::span<const double> velocities() const override;

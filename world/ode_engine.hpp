@@ -43,6 +43,9 @@ class OdeEngine final : public Engine {
     return bodies_[body].angular_acceleration;
   }
   [[nodiscard]] Vec3 gravity() const override;
+  [[nodiscard]] bool can_place(std::uint32_t body) const override {
+    return model_->compiled->body_mocapid[body] >= 0 || Engine::can_place(body);
+  }
   void set_motion(std::uint32_t body, const Motion& motion) override;
   [[nodiscard]] std::span<const double> positions() const override { return positions_; }
   [[nodiscard]] std::span<const double> velocities() const override { return velocities_; }

@@ -31,9 +31,9 @@ void SharedLibrary::refuse(const std::string& why, const std::string& hint) cons
 void SharedLibrary::demand_interface(const char* function_name, std::uint32_t ours) const {
   const std::uint32_t theirs = function<std::uint32_t()>(function_name)();
   if (theirs != ours) {
-    refuse(
-        "it was made for interface " + std::to_string(theirs) + " of a " + what_ + ", this is " + std::to_string(ours),
-        "compile it again with this version's headers");
+    refuse("it was made for interface " + std::to_string(theirs) + " of an isochron " + what_ + ", this is " +
+               std::to_string(ours),
+           "compile it again with this version's headers");
   }
 }
 

@@ -1,0 +1,196 @@
+#include "world/bench/world_bench.hpp"
+
+#include <malloc.h>
+#include <mujoco/mujoco.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "world/mujoco_model.hpp"
+#include "world/vehicle/car.hpp"
+#include "world/vehicle/driver.hpp"
+#include "world/world.hpp"
+
+namespace isochron::bench {
+namespace {
+
+using namespace isochron::world;
+using namespace std::chrono_literals;
+
+std::string models() {
+  const char* folder = std::getenv("ISOCHRON_MODELS");
+  return folder != nullptr ? folder : ISOCHRON_MODELS;
+}
+
+/// CPU time of this thread: the figures are of one core, whoever else uses the machine.
+double cpu_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+/// A posture held by the same sum for the bare engine and for ours, so that it weighs alike.
+struct Posture {
+  std::vector<double> wanted;
+  template <class Set>
+  void hold(const double* q, const double* v, Set set) const {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool strong = i < 3 || i >= 16;  // back and legs, in the order of the model
+      const double kp = strong ? 1500 : 100, kd = strong ? 60 : 5;
+      set(i, kp * (wanted[i] - q[7 + i]) - kd * v[6 + i]);
+    }
+  }
+};
+
+constexpr int humanoid_steps = 400;
+
+double bare_humanoid(const MujocoModel& model, mjData* data, const Posture& posture) {
+  const mjModel* m = model.compiled.get();
+  mj_resetDataKeyframe(m, data, model.start_keyframe);
+  const double start = cpu_ns();
+  for (int i = 0; i < humanoid_steps; ++i) {
+    posture.hold(data->qpos, data->qvel, [&](std::size_t k, double u) { data->ctrl[k] = u; });
+    mj_step(m, data);
+  }
+  return (cpu_ns() - start) / humanoid_steps;
+}
+
+double our_humanoid(World& world, std::span<const double> start_state, const Posture& posture) {
+  world.restore(start_state);
+  const double start = cpu_ns();
+  for (int i = 0; i < humanoid_steps; ++i) {
+    const Engine& engine = world.engine();
+    posture.hold(engine.positions().data(), engine.velocities().data(),
+                 [&](std::size_t k, double u) { keep(world.command(static_cast<std::uint32_t>(k), u).ok()); });
+    keep(world.advance_to(world.time() + world.step()).ok());
+  }
+  return (cpu_ns() - start) / humanoid_steps;
+}
+
+void bench_humanoid(Report& report) {
+  const std::string file = models() + "/humanoid28.xml";
+  const auto model = load_mujoco_model(file);
+  std::unique_ptr<mjData, void (*)(mjData*)> data(mj_makeData(model->compiled.get()), mj_deleteData);
+  World world(load_engine("mujoco", file));
+  Posture posture;
+  const auto q = world.engine().positions();
+  posture.wanted.assign(q.begin() + 7, q.end());
+  std::vector<double> start(world.snapshot_size());
+  world.snapshot(start);
+  our_humanoid(world, start, posture);
+  const struct mallinfo2 before = ::mallinfo2();
+  our_humanoid(world, start, posture);
+  const struct mallinfo2 after = ::mallinfo2();
+  const auto [ours, bare] = side_by_side(
+      report.long_run() ? 51 : 15, [&] { return our_humanoid(world, start, posture); },
+      [&] { return bare_humanoid(*model, data.get(), posture); });
+  report.ratio_at_most("humanoid_28_step", ours, "ns", "bare mj_step", bare, 1.05);
+  report.at_least("humanoid_28_real_time_factor", world.step().seconds() * 1e9 / ours, "x", NAN);
+  report.at_most("humanoid_28_heap_growth_in_400_steps",
+                 static_cast<double>(after.uordblks) - static_cast<double>(before.uordblks), "B", 0);
+}
+
+void bench_snapshot(Report& report) {
+  World world(load_engine("mujoco", models() + "/humanoid28.xml"));
+  Engine& engine = world.engine();
+  std::vector<double> a(engine.state_size()), b(a);
+  engine.save(a);
+  constexpr int calls = 20000;
+  const auto [ours, bare] = side_by_side(
+      9,
+      [&] {
+        return ns_per_call(calls, [&] {
+          for (int i = 0; i < calls; ++i) {
+            engine.save(a);
+            engine.restore(a);
+            keep(a[0]);
+          }
+        });
+      },
+      [&] {
+        return ns_per_call(calls, [&] {
+          for (int i = 0; i < calls; ++i) {
+            std::memcpy(b.data(), a.data(), a.size() * sizeof(double));
+            keep(b[0]);
+            std::memcpy(a.data(), b.data(), a.size() * sizeof(double));
+            keep(a[0]);
+          }
+        });
+      });
+  report.ratio_at_most("humanoid_28_snapshot_and_restore", ours, "ns", "memcpy of the state there and back", bare, 2);
+}
+
+/// Simulated seconds that pass in one, of one core, over about a second of it.
+double real_time_factor(World& world, SimSpan warm_up) {
+  keep(world.advance_to(world.time() + warm_up).ok());
+  const SimTime from = world.time();
+  const double start = cpu_ns();
+  while (cpu_ns() - start < 1e9) keep(world.advance_to(world.time() + world.step() * 10).ok());
+  return (world.time() - from).seconds() * 1e9 / (cpu_ns() - start);
+}
+
+/// A cube of ten by ten by ten balls and boxes that drift and sometimes meet.
+std::string thousand_bodies() {
+  std::string text = R"(<mujoco><option timestep="0.01" gravity="0 0 0" jacobian="sparse" solver="CG"/>
+  <size nconmax="500" njmax="3000"/><default><geom size=".2 .15 .1" condim="3"/></default><worldbody>)";
+  for (int i = 0; i < 1000; ++i) {
+    text += "<body pos=\"" + std::to_string(i % 10) + " " + std::to_string(i / 10 % 10) + " " +
+            std::to_string(i / 100) + "\"><freejoint/><geom type=\"" + (i % 2 == 0 ? "box" : "sphere") +
+            "\" mass=\"1\"/></body>\n";
+  }
+  return text + "</worldbody></mujoco>";
+}
+
+void bench_thousand(Report& report) {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("isochron_bench_" + std::to_string(::getpid()) + ".xml")).string();
+  std::ofstream(file) << thousand_bodies();
+  for (const char* engine : {"mujoco", "ode"}) {
+    World world(load_engine(engine, file));
+    for (std::uint32_t b = 1; b <= 1000; ++b) {
+      Motion m = world.engine().motion(b);
+      m.linear = {0.1 * std::sin(b), 0.1 * std::sin(2.0 * b), 0.1 * std::sin(3.0 * b)};
+      m.angular = {std::cos(b), 0.5, 0};
+      keep(world.place(b, m).ok());
+    }
+    report.at_least(std::string("free_bodies_1000_") + engine + "_real_time_factor", real_time_factor(world, 100ms),
+                    "x", NAN);
+  }
+  std::filesystem::remove(file);
+}
+
+/// All thirty cars of the intersection, each with all its wheels, driven around a small square of their own.
+void bench_cars(Report& report) {
+  World world(load_engine("mujoco", models() + "/intersection.xml"));
+  const auto ground = std::make_shared<Ground>(world.engine());
+  for (int i = 1; i <= 30; ++i) {
+    const std::string name = "car" + std::string(i < 10 ? "0" : "") + std::to_string(i);
+    auto car = std::make_unique<Car>(world.engine(), name, CarSettings{}, ground);
+    const Pose pose = world.engine().motion(car->body()).pose;
+    const Vec3 ahead = rotate(pose.orientation, {1, 0, 0});
+    std::vector<PathDriver::Point> lane{{pose.position[0], pose.position[1]},
+                                        {pose.position[0] + 200 * ahead[0], pose.position[1] + 200 * ahead[1]}};
+    PathDriverSettings settings;
+    settings.follow.desired_speed = 3;
+    world.add(std::make_unique<Seat>(std::make_unique<PathDriver>(std::move(lane), false, settings), *car, car->body(),
+                                     false, SimSpan(20ms)));
+    world.add(std::move(car));
+  }
+  report.at_least("cars_30_real_time_factor", real_time_factor(world, 500ms), "x", 10);
+}
+
+}  // namespace
+
+void bench_world(Report& report) {
+  bench_humanoid(report);
+  bench_snapshot(report);
+  bench_cars(report);
+  bench_thousand(report);
+}
+
+}  // namespace isochron::bench

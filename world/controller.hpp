@@ -1,0 +1,110 @@
+#pragma once
+// A user's controller inside the world's process, for `callback` mode: on each release it is given the whole state and
+// writes commands; its computing costs no simulated time. It lives in a shared library whose source ends with
+//
+//     ISOCHRON_CONTROLLER(PreyController)
+//
+// where PreyController is a Controller made from a ControllerSetup. The constructor looks its names up, may throw
+// InputError, and release() is called from the world's thread ever after. docs/world.md shows one.
+//
+// Promises: release() sees one whole state; what it writes is taken together, after it returned.
+// Fails:    what a controller throws is caught and reported under its name; nothing it wrote in that call is taken.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/time.hpp"
+#include "world/plugin.hpp"
+#include "world/state.hpp"
+#include "world/world.hpp"
+
+namespace isochron::world {
+
+/// Changes whenever something below does.
+inline constexpr std::uint32_t controller_interface = 1;
+
+/// What a controller knows when it is made.
+struct ControllerSetup {
+  std::string name;                            // of this participant
+  std::string robot;                           // that it belongs to; "" when there is one robot only
+  SimSpan period;                              // between releases
+  std::uint64_t seed = 0;                      // of the run: RandomStream(seed, name) is this controller's own
+  std::map<std::string, std::string> options;  // as the scenario gives them
+  const World* world = nullptr;                // to look up names: world->actuator("prey/fx")
+};
+
+/// What a controller wants, until its call is over.
+class Commands {
+ public:
+  explicit Commands(std::size_t actuators) : values_(actuators), written_(actuators, 0) { order_.reserve(actuators); }
+
+  /// Holds until the next write. `actuator` is from World::actuator().
+  void set(std::uint32_t actuator, double value) {
+    if (written_.at(actuator) == 0) order_.push_back(actuator);
+    written_[actuator] = 1;
+    values_[actuator] = value;
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& written() const { return order_; }
+  [[nodiscard]] double value(std::uint32_t actuator) const { return values_[actuator]; }
+  void clear() {
+    for (const std::uint32_t actuator : order_) written_[actuator] = 0;
+    order_.clear();
+  }
+
+ private:
+  std::vector<double> values_;
+  std::vector<char> written_;
+  std::vector<std::uint32_t> order_;
+};
+
+class Controller {
+ public:
+  virtual ~Controller() = default;
+  virtual void release(const State& state, Commands& commands) = 0;
+};
+
+/// Why a release came to nothing: "controller prey: …".
+struct ControllerFault {
+  std::string what;
+};
+
+/// One controller at work on a world.
+class ControllerHost {
+ public:
+  ControllerHost(std::string name, std::unique_ptr<Controller> controller, const World& world);
+  /// Reads the world, calls the controller, takes its commands: all of them, or none when one is refused.
+  Result<Done, ControllerFault> release(World& world);
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::unique_ptr<Controller> controller_;
+  State state_;
+  Commands commands_;
+};
+
+/// Throws InputError that names the library.
+std::unique_ptr<Controller> load_controller(const std::string& library, const ControllerSetup& setup);
+
+}  // namespace isochron::world
+
+#define ISOCHRON_CONTROLLER(Type)                                                                                \
+  extern "C" std::uint32_t isochron_controller_interface() {                                                     \
+    return ::isochron::world::controller_interface * 1000 + ::isochron::world::engine_interface;                 \
+  }                                                                                                              \
+  extern "C" ::isochron::world::Controller* isochron_controller(const ::isochron::world::ControllerSetup* setup, \
+                                                                char* why, std::size_t why_size) {               \
+    try {                                                                                                        \
+      return new Type(*setup);                                                                                   \
+    } catch (const std::exception& error) {                                                                      \
+      ::isochron::world::tell(error.what(), why, why_size);                                                      \
+    } catch (...) {                                                                                              \
+      ::isochron::world::tell("it threw something that is no std::exception", why, why_size);                    \
+    }                                                                                                            \
+    return nullptr;                                                                                              \
+  }

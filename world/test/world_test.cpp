@@ -1,0 +1,187 @@
+#include "world/world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/cdr.hpp"
+#include "core/schema.hpp"
+#include "world/fields.hpp"
+#include "world/messages.hpp"
+#include "world/test/scratch_model.hpp"
+
+namespace isochron::world {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+const std::string ships = ISOCHRON_MODELS "/ships.xml";
+constexpr SimTime at(SimSpan span) { return SimTime::zero() + span; }
+
+std::vector<double> snapshot_of(const World& world) {
+  std::vector<double> state(world.snapshot_size());
+  world.snapshot(state);
+  return state;
+}
+
+template <class F>
+std::string why(F&& attempt) {
+  try {
+    attempt();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(World, HoldsCommandsUntilTheNextWrite) {
+  World world(load_engine("mujoco", ships));
+  ASSERT_TRUE(world.command(world.actuator("prey/fx"), 1).ok());
+  ASSERT_TRUE(world.advance_to(at(1s)).ok());
+  EXPECT_NEAR(world.engine().motion(world.body("prey")).linear[0], 1, 1e-9);
+  ASSERT_TRUE(world.command(world.actuator("prey/fx"), 0).ok());
+  ASSERT_TRUE(world.advance_to(at(2s)).ok());
+  EXPECT_NEAR(world.engine().motion(world.body("prey")).linear[0], 1, 1e-9);
+}
+
+TEST(World, TakesWholeStepsOnly) {
+  World world(load_engine("mujoco", ships));
+  ASSERT_TRUE(world.advance_to(at(25ms)).ok());
+  EXPECT_EQ(world.time(), at(20ms));
+  ASSERT_TRUE(world.advance_to(at(30ms)).ok());
+  EXPECT_EQ(world.time(), at(30ms));
+}
+
+TEST(World, HowItIsAdvancedChangesNothing) {
+  const ScratchModel file(falling_things());
+  World small(load_engine("mujoco", file.path())), large(load_engine("mujoco", file.path()));
+  for (SimTime t; t <= at(1s); t += SimSpan(1ms)) ASSERT_TRUE(small.advance_to(t).ok());
+  ASSERT_TRUE(large.advance_to(at(1s)).ok());
+  EXPECT_EQ(snapshot_of(small), snapshot_of(large));
+}
+
+TEST(World, RefusesANanCommandByName) {
+  World world(load_engine("mujoco", ships));
+  const auto refused = world.command(world.actuator("prey/fx"), NAN);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().what, "actuator prey/fx: the command is not a number");
+  const auto pushed = world.push(world.body("prey"), {{INFINITY, 0, 0}, {}});
+  ASSERT_FALSE(pushed.ok());
+  EXPECT_EQ(pushed.error().what, "body prey: the force is not a number");
+  const auto placed = world.place(0, {});
+  ASSERT_FALSE(placed.ok());
+  EXPECT_EQ(placed.error().what, "body world: only a free or a mocap body can be placed");
+}
+
+TEST(World, KeepsShowingTheLastGoodStateAfterItDiverged) {
+  World world(load_engine("mujoco", ships));
+  ASSERT_TRUE(world.advance_to(at(50ms)).ok());
+  ASSERT_TRUE(world.push(1, {{1e200, 0, 0}, {}}).ok());
+  for (int i = 0; i < 2; ++i) {
+    const auto result = world.advance_to(at(1s));
+    ASSERT_FALSE(result.ok());
+    EXPECT_THAT(result.error().what, HasSubstr("body predator"));
+  }
+  const State state = world.make_state();
+  EXPECT_EQ(state.time, at(50ms));
+  EXPECT_EQ(state.bodies[1].pose.position[0], -5);
+}
+
+TEST(World, ARestoreBeginsANewBranch) {
+  World world(load_engine("mujoco", ships));
+  ASSERT_TRUE(world.command(0, 1).ok());
+  ASSERT_TRUE(world.advance_to(at(100ms)).ok());
+  const auto middle = snapshot_of(world);
+  ASSERT_TRUE(world.advance_to(at(200ms)).ok());
+  const auto end = snapshot_of(world);
+  world.restore(middle);
+  State state = world.make_state();
+  EXPECT_EQ(state.time, at(100ms));
+  EXPECT_EQ(state.branch, 1U);
+  ASSERT_TRUE(world.advance_to(at(200ms)).ok());
+  EXPECT_EQ(snapshot_of(world), end);
+}
+
+TEST(World, NamesThatDoNotExistGetTheNearestOne) {
+  World world(load_engine("mujoco", ships));
+  EXPECT_THAT(why([&] { (void)world.actuator("pray/fx"); }),
+              HasSubstr("there is no actuator `pray/fx`; did you mean `prey/fx`?"));
+  EXPECT_THAT(why([&] { (void)world.sensor("lidar"); }), HasSubstr("there is no sensor `lidar`; the model has none"));
+  EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("there are `world` `predator` `prey`"));
+  EXPECT_THAT(why([&] { World(load_engine("mujoco", ships), SimSpan::zero()); }), HasSubstr("longer than nothing"));
+}
+
+TEST(World, PublishesSensorsOfTheModelWithTheState) {
+  const ScratchModel file(falling_things());
+  World world(load_engine("mujoco", file.path()));
+  ASSERT_TRUE(world.advance_to(at(100ms)).ok());
+  const State state = world.make_state();
+  const auto first = world.sensor_at(world.sensor("box_at"));
+  EXPECT_EQ(state.sensors[first + 2], state.bodies[world.body("box")].pose.position[2]);
+  EXPECT_EQ(state.commands.size(), 1U);
+}
+
+TEST(PenaltyWalls, PushBackByTheSpringLaw) {
+  const PenaltyWalls::Settings s;
+  EXPECT_EQ(PenaltyWalls::force(0, s), 0);
+  EXPECT_EQ(PenaltyWalls::force(19.9, s), 0);
+  EXPECT_DOUBLE_EQ(PenaltyWalls::force(22, s), -20 * (5 - 3.0));
+  EXPECT_DOUBLE_EQ(PenaltyWalls::force(-22, s), 20 * (5 - 3.0));
+}
+
+TEST(PenaltyWalls, KeepAShipInsideAndItsEnergy) {
+  World world(load_engine("mujoco", ships), SimSpan(1ms));
+  world.add(std::make_unique<PenaltyWalls>(std::vector<std::uint32_t>{1, 2}, PenaltyWalls::Settings{}));
+  ASSERT_TRUE(world.place(2, {{{18, 0, 0}, {1, 0, 0, 0}}, {6, 0, 0}, {}}).ok());
+  double furthest = 0;
+  for (SimTime t; t <= at(3s); t += SimSpan(1ms)) {
+    ASSERT_TRUE(world.advance_to(t).ok());
+    furthest = std::max(furthest, world.engine().motion(2).pose.position[0]);
+  }
+  EXPECT_NEAR(furthest, 20 + 6 / std::sqrt(20.0), 0.01) << "v sqrt(m/k) into the spring";
+  EXPECT_NEAR(world.engine().motion(2).linear[0], -6, 0.05);
+}
+
+TEST(Wind, CarriesThingsAlong) {
+  World world(load_engine("mujoco", ships));
+  world.add(std::make_unique<Wind>(std::vector<std::uint32_t>{1}, Vec3{3, 0, 0}, 0.5));
+  ASSERT_TRUE(world.advance_to(at(60s)).ok());
+  EXPECT_NEAR(world.engine().motion(1).linear[0], 3, 0.1);
+}
+
+TEST(World, ForcesOfPartsAndPushesAddUpAndAreRestored) {
+  World world(load_engine("mujoco", ships));
+  world.add(std::make_unique<PenaltyWalls>(std::vector<std::uint32_t>{1, 2}, PenaltyWalls::Settings{}));
+  ASSERT_TRUE(world.place(1, {{{24, 0, 0}, {1, 0, 0, 0}}, {}, {}}).ok());
+  ASSERT_TRUE(world.push(1, {{80, 1, 0}, {}}).ok());
+  ASSERT_TRUE(world.advance_to(at(10ms)).ok());
+  EXPECT_NEAR(world.engine().motion(1).linear[0], 0, 1e-9) << "spring 20·(5−1) against the push";
+  EXPECT_NEAR(world.engine().motion(1).linear[1], 0.01, 1e-9);
+  const auto middle = snapshot_of(world);
+  ASSERT_TRUE(world.advance_to(at(1s)).ok());
+  const auto end = snapshot_of(world);
+  world.restore(middle);
+  ASSERT_TRUE(world.advance_to(at(1s)).ok());
+  EXPECT_EQ(snapshot_of(world), end);
+}
+
+TEST(WorldMessages, HaveTheLayoutOfRos) {
+  const ScratchModel file(falling_things());
+  World world(load_engine("mujoco", file.path()));
+  view::TFMessage tf;
+  fill(tf, world.make_state(), world.catalog());
+  ASSERT_EQ(tf.transforms.size(), 3U);
+  EXPECT_EQ(tf.transforms[1].child_frame_id, "ball");
+  EXPECT_DOUBLE_EQ(tf.transforms[1].transform.translation.z, 0.9);
+  EXPECT_DOUBLE_EQ(tf.transforms[1].transform.rotation.w, 1);
+  EXPECT_THAT(ros2msg_schema<view::TFMessage>(), HasSubstr("geometry_msgs/TransformStamped[] transforms"));
+  WorldState whole;
+  fill(whole, world.make_state());
+  const auto back = cdr_read<WorldState>(cdr_bytes(whole));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->bodies, whole.bodies);
+}
+
+}  // namespace
+}  // namespace isochron::world

@@ -1,0 +1,191 @@
+#include "world/vehicle/driver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+namespace isochron::world {
+
+FileDriver::FileDriver(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw InputError(Place{file, 0, 0}, "cannot open the driver's file");
+  int number = 0;
+  for (std::string text; std::getline(in, text);) {
+    ++number;
+    text = text.substr(0, text.find('#'));
+    std::replace(text.begin(), text.end(), ',', ' ');
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    std::istringstream words(text);
+    Line line{};
+    std::string rest;
+    if (!(words >> line.time >> line.steer >> line.throttle >> line.brake) || words >> rest) {
+      throw InputError(Place{file, number, 0}, "a line of a driver's file has four numbers",
+                       "time steer throttle brake");
+    }
+    if (!lines_.empty() && line.time <= lines_.back().time) {
+      throw InputError(Place{file, number, 0}, "time must grow from line to line");
+    }
+    lines_.push_back(line);
+  }
+  if (lines_.empty()) throw InputError(Place{file, 0, 0}, "the driver's file is empty");
+}
+
+DriverCommand FileDriver::drive(const DriverView& view) {
+  const double t = view.time.seconds();
+  const auto after = std::find_if(lines_.begin(), lines_.end(), [t](const Line& l) { return l.time > t; });
+  if (after == lines_.begin()) return {after->steer, after->throttle, after->brake, 0};
+  const Line& a = *(after - 1);
+  if (after == lines_.end()) return {a.steer, a.throttle, a.brake, 0};
+  const double s = (t - a.time) / (after->time - a.time);
+  return {a.steer + s * (after->steer - a.steer), a.throttle + s * (after->throttle - a.throttle),
+          a.brake + s * (after->brake - a.brake), 0};
+}
+
+double CarFollowing::operator()(double speed, double gap, double leader_speed) const {
+  const double share = speed / std::max(desired_speed, 0.1);
+  const double closing = speed * (speed - leader_speed) / (2 * std::sqrt(acceleration * braking));
+  const double wanted = standstill + std::max(0.0, speed * headway + closing);
+  const double crowd = wanted / std::max(gap, 0.1);
+  return acceleration * (1 - share * share * share * share - crowd * crowd);
+}
+
+PathDriver::PathDriver(std::vector<Point> path, bool closed, PathDriverSettings settings)
+    : path_(std::move(path)), closed_(closed), settings_(settings) {
+  if (path_.size() < 2) throw InputError(Place{}, "a path needs two points");
+  if (closed_) path_.push_back(path_.front());
+  arc_ = {0};
+  for (std::size_t i = 1; i < path_.size(); ++i) {
+    const double piece = std::hypot(path_[i][0] - path_[i - 1][0], path_[i][1] - path_[i - 1][1]);
+    if (!(piece > 0)) throw InputError(Place{}, "two points of a path are the same");
+    arc_.push_back(arc_.back() + piece);
+  }
+}
+
+PathDriver::Point PathDriver::at(double arc) const {
+  const double whole = arc_.back();
+  arc = closed_ ? arc - whole * std::floor(arc / whole) : std::clamp(arc, 0.0, whole);
+  const auto after = std::upper_bound(arc_.begin() + 1, arc_.end() - 1, arc);
+  const auto i = static_cast<std::size_t>(after - arc_.begin());
+  const double s = (arc - arc_[i - 1]) / (arc_[i] - arc_[i - 1]);
+  return {path_[i - 1][0] + s * (path_[i][0] - path_[i - 1][0]), path_[i - 1][1] + s * (path_[i][1] - path_[i - 1][1])};
+}
+
+/// The nearest point of the path, but not further on than a car gets between two looks: paths may cross themselves.
+void PathDriver::locate(double x, double y) {
+  double best = 1e300, best_arc = 0;
+  const double whole = arc_.back();
+  for (std::size_t i = 1; i < path_.size(); ++i) {
+    const Point &a = path_[i - 1], &b = path_[i];
+    const double dx = b[0] - a[0], dy = b[1] - a[1], piece = arc_[i] - arc_[i - 1];
+    const double s = std::clamp(((x - a[0]) * dx + (y - a[1]) * dy) / (piece * piece), 0.0, 1.0);
+    const double arc = arc_[i - 1] + s * piece;
+    if (travelled_ >= 0) {
+      double ahead = arc - travelled_;
+      if (closed_) ahead -= whole * std::round(ahead / whole);
+      if (std::fabs(ahead) > 15) continue;
+    }
+    const double away = std::hypot(x - a[0] - s * dx, y - a[1] - s * dy);
+    if (away < best) {
+      best = away;
+      best_arc = arc;
+      offset_ = std::copysign(away, dx * (y - a[1]) - dy * (x - a[0]));
+    }
+  }
+  if (best < 1e300) travelled_ = best_arc;
+}
+
+/// The largest curvature of the path within `look` metres, from circles through three of its points.
+double PathDriver::bend_ahead(double look) const {
+  double most = 0;
+  constexpr double span = 3;
+  for (double ahead = 0; ahead <= look; ahead += span) {
+    const Point a = at(travelled_ + ahead - span), b = at(travelled_ + ahead), c = at(travelled_ + ahead + span);
+    const double area2 = std::fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+    const double sides = std::hypot(b[0] - a[0], b[1] - a[1]) * std::hypot(c[0] - b[0], c[1] - b[1]) *
+                         std::hypot(c[0] - a[0], c[1] - a[1]);
+    if (sides > 1e-9) most = std::max(most, 2 * area2 / sides);
+  }
+  return most;
+}
+
+DriverCommand PathDriver::drive(const DriverView& view) {
+  const PathDriverSettings& s = settings_;
+  const Vec3 forward = rotate(view.car.pose.orientation, {1, 0, 0});
+  const double x = view.car.pose.position[0], y = view.car.pose.position[1];
+  locate(x, y);
+  // Pure pursuit: the arc that leads from here to a point of the path some way ahead.
+  const Point goal = at(travelled_ + s.look_ahead + s.look_ahead_time * view.speed);
+  const double gx = goal[0] - x, gy = goal[1] - y;
+  const double left = forward[0] * gy - forward[1] * gx;
+  const double curvature = 2 * left / std::max(gx * gx + gy * gy, 1.0);
+  DriverCommand command;
+  command.steer = std::clamp(std::atan(curvature * s.wheelbase) / s.max_steer, -1.0, 1.0);
+
+  CarFollowing follow = s.follow;
+  const double bend = bend_ahead(5 + 1.5 * view.speed);
+  if (bend > 1e-4) follow.desired_speed = std::min(follow.desired_speed, std::sqrt(s.lateral_acceleration / bend));
+  command.acceleration = follow(view.speed, view.gap, view.leader_speed);
+  double stop = stop_ - travelled_;
+  if (!closed_) stop = std::min(stop, arc_.back() - travelled_);
+  if (stop < 200) command.acceleration = std::min(command.acceleration, follow(view.speed, std::max(stop, 0.0), 0));
+
+  integral_ = std::clamp(integral_ + view.period.seconds() * command.acceleration, -1.5, 1.5);
+  const double pedal = s.pedal_gain * command.acceleration + s.pedal_integral * integral_;
+  command.throttle = std::clamp(pedal, 0.0, 1.0);
+  command.brake = std::clamp(-command.acceleration / 9.0, 0.0, 1.0);
+  if (command.brake > 0.02) command.throttle = 0;
+  return command;
+}
+
+void PathDriver::save(std::span<double> state) const {
+  const double values[]{travelled_, offset_, integral_, stop_};
+  std::copy(std::begin(values), std::end(values), state.begin());
+}
+
+void PathDriver::restore(std::span<const double> state) {
+  travelled_ = state[0];
+  offset_ = state[1];
+  integral_ = state[2];
+  stop_ = state[3];
+}
+
+Seat::Seat(std::unique_ptr<Driver> driver, Part& car, std::uint32_t body, bool kinematic, SimSpan period,
+           std::vector<std::uint32_t> others, double length)
+    : driver_(std::move(driver)),
+      car_(car),
+      body_(body),
+      kinematic_(kinematic),
+      period_(period),
+      others_(std::move(others)),
+      length_(length) {}
+
+/// The nearest other in a strip of a lane's width ahead.
+void Seat::look_ahead(const Engine& engine, DriverView& view) const {
+  const Vec3 forward = rotate(view.car.pose.orientation, {1, 0, 0});
+  for (const std::uint32_t other : others_) {
+    if (other == body_) continue;
+    const Motion motion = engine.motion(other);
+    const Vec3 to = motion.pose.position - view.car.pose.position;
+    const double ahead = dot(to, forward), aside = std::fabs(forward[0] * to[1] - forward[1] * to[0]);
+    if (ahead <= 0 || aside > 1.8 || ahead - length_ >= view.gap) continue;
+    view.gap = std::max(ahead - length_, 0.0);
+    view.leader_speed = dot(motion.linear, forward);
+  }
+}
+
+void Seat::act(Engine& engine, SimSpan, Wrenches&) {
+  if (engine.time().since_zero() % period_ != SimSpan::zero()) return;
+  DriverView view;
+  view.time = engine.time();
+  view.period = period_;
+  view.car = engine.motion(body_);
+  view.speed = dot(view.car.linear, rotate(view.car.pose.orientation, {1, 0, 0}));
+  look_ahead(engine, view);
+  const DriverCommand command = driver_->drive(view);
+  car_.command(0, command.steer);
+  car_.command(1, kinematic_ ? command.acceleration : command.throttle);
+  if (!kinematic_) car_.command(2, command.brake);
+}
+
+}  // namespace isochron::world

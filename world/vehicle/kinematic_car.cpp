@@ -1,0 +1,64 @@
+#include "world/vehicle/kinematic_car.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "world/names.hpp"
+
+namespace isochron::world {
+
+KinematicCar::KinematicCar(const Engine& engine, std::string body, KinematicCarSettings settings,
+                           std::shared_ptr<const Ground> ground)
+    : name_(std::move(body)), settings_(settings), ground_(std::move(ground)), speed_(settings.start_speed) {
+  const auto found = engine.catalog().body(name_);
+  if (!found) throw no_such("body", name_, engine.catalog().bodies);
+  if (!engine.can_place(*found)) throw InputError(Place{}, "body `" + name_ + "` cannot be a car", "make it mocap");
+  body_ = *found;
+  const Pose pose = engine.motion(body_).pose;
+  const Vec3 forward = rotate(pose.orientation, {1, 0, 0});
+  yaw_ = std::atan2(forward[1], forward[0]);
+  x_ = pose.position[0] + settings_.rear_axle * std::cos(yaw_);
+  y_ = pose.position[1] + settings_.rear_axle * std::sin(yaw_);
+}
+
+std::vector<ActuatorInfo> KinematicCar::actuators() const {
+  return {{name_ + "/steer", -1, 1}, {name_ + "/acceleration", 0, 0}};
+}
+std::vector<SensorInfo> KinematicCar::sensors() const { return {{name_ + "/speed", 1}}; }
+
+void KinematicCar::act(Engine& engine, SimSpan dt, Wrenches&) {
+  const double h = dt.seconds();
+  const double steer = std::clamp(commands_[0], -1.0, 1.0) * settings_.max_steer;
+  const double before = speed_;
+  speed_ = std::max(0.0, speed_ + h * commands_[1]);
+  const double mean = 0.5 * (before + speed_);
+  const double yaw_rate = mean * std::tan(steer) / settings_.wheelbase;
+  const double middle = yaw_ + 0.5 * h * yaw_rate;  // the chord of an arc has the heading of its middle
+  x_ += h * mean * std::cos(middle);
+  y_ += h * mean * std::sin(middle);
+  yaw_ = std::remainder(yaw_ + h * yaw_rate, 6.283185307179586);
+
+  const double c = std::cos(yaw_), s = std::sin(yaw_);
+  const double x = x_ - settings_.rear_axle * c, y = y_ - settings_.rear_axle * s;
+  const double from = engine.motion(body_).pose.position[2] + 1;
+  const auto ground = ground_->below(x, y, from);
+  const double z = (ground ? ground->height : from - 1 - settings_.height) + settings_.height;
+  const Vec3 velocity{speed_ * c - yaw_rate * (y - y_), speed_ * s + yaw_rate * (x - x_), 0};
+  engine.set_motion(body_, {{{x, y, z}, {std::cos(yaw_ / 2), 0, 0, std::sin(yaw_ / 2)}}, velocity, {0, 0, yaw_rate}});
+}
+
+void KinematicCar::save(std::span<double> state) const {
+  const double values[]{x_, y_, yaw_, speed_, commands_[0], commands_[1]};
+  std::copy(std::begin(values), std::end(values), state.begin());
+}
+
+void KinematicCar::restore(std::span<const double> state) {
+  x_ = state[0];
+  y_ = state[1];
+  yaw_ = state[2];
+  speed_ = state[3];
+  commands_[0] = state[4];
+  commands_[1] = state[5];
+}
+
+}  // namespace isochron::world

@@ -1,0 +1,51 @@
+#pragma once
+// A car for crowds: the bicycle model, without forces. It follows its commands exactly, stays on the ground, and moves
+// a mocap body (or a free one), so that others see it and run into it.
+//
+//     ẋ = v cos ψ   ẏ = v sin ψ   ψ̇ = v tan(δ) / wheelbase   v̇ = a
+//
+// Commands: NAME/steer −1 … 1, NAME/acceleration m/s² (it never rolls backwards). Reading: NAME/speed.
+
+#include <memory>
+#include <string>
+
+#include "world/part.hpp"
+#include "world/vehicle/ground.hpp"
+
+namespace isochron::world {
+
+struct KinematicCarSettings {
+  double wheelbase = 2.65;
+  double max_steer = 0.61;  // rad
+  double height = 0.54;     // of the body's frame over the ground
+  double rear_axle = -1.4;  // in the body's frame
+  double start_speed = 0;
+};
+
+class KinematicCar final : public Part {
+ public:
+  KinematicCar(const Engine& engine, std::string body, KinematicCarSettings settings,
+               std::shared_ptr<const Ground> ground);
+
+  void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
+  [[nodiscard]] std::vector<ActuatorInfo> actuators() const override;
+  void command(std::uint32_t actuator, double value) override { commands_[actuator] = value; }
+  [[nodiscard]] std::vector<SensorInfo> sensors() const override;
+  void read(std::span<double> values) const override { values[0] = speed_; }
+  [[nodiscard]] std::size_t state_size() const override { return 6; }
+  void save(std::span<double> state) const override;
+  void restore(std::span<const double> state) override;
+
+  [[nodiscard]] std::uint32_t body() const { return body_; }
+  [[nodiscard]] double speed() const { return speed_; }
+
+ private:
+  std::string name_;
+  std::uint32_t body_ = 0;
+  KinematicCarSettings settings_;
+  std::shared_ptr<const Ground> ground_;        // shared by all cars of a world
+  double x_ = 0, y_ = 0, yaw_ = 0, speed_ = 0;  // of the rear axle
+  double commands_[2]{};
+};
+
+}  // namespace isochron::world
