@@ -5,7 +5,7 @@
 
 #include "core/ensure.hpp"
 #include "core/time_text.hpp"
-#include "world/sensors/nearest_name.hpp"
+#include "world/sensors/name_hint.hpp"
 #include "world/sensors/repeatable.hpp"
 
 namespace isochron::world {
@@ -17,18 +17,25 @@ double round_to(double value, double resolution) {
   return resolution > 0 ? std::round(value / resolution) * resolution : value;
 }
 
+/// The size of `known` if there is none.
+std::size_t index_of(const std::string& name, const std::vector<ActuatorInfo>& known) {
+  return static_cast<std::size_t>(
+      std::find_if(known.begin(), known.end(), [&](const ActuatorInfo& info) { return info.name == name; }) -
+      known.begin());
+}
+
 }  // namespace
 
-std::vector<Mistake> check(const ActuatorSpec& spec, const Catalog& catalog) {
+std::vector<Mistake> check(const ActuatorSpec& spec, const std::vector<ActuatorInfo>& known) {
   std::vector<Mistake> mistakes;
   const std::string who = "actuator `" + (spec.robot.empty() ? "" : spec.robot + "/") + spec.name + "`: ";
   const auto demand = [&](bool holds, const std::string& what, const std::string& hint = {}) {
     if (!holds) mistakes.push_back({spec.place, who + what, hint});
   };
-  if (!catalog.actuator(model_name(spec))) {
-    std::vector<std::string> known;
-    for (const ActuatorInfo& actuator : catalog.actuators) known.push_back(actuator.name);
-    demand(false, "the model has no actuator `" + model_name(spec) + "`", name_hint(model_name(spec), known));
+  if (index_of(model_name(spec), known) == known.size()) {
+    std::vector<std::string> names;
+    for (const ActuatorInfo& actuator : known) names.push_back(actuator.name);
+    demand(false, "the model has no actuator `" + model_name(spec) + "`", name_hint(model_name(spec), names));
   }
   demand(spec.delay >= SimSpan::zero(), "delay is negative");
   demand(spec.lag >= SimSpan::zero(), "lag is negative");
@@ -40,16 +47,16 @@ std::vector<Mistake> check(const ActuatorSpec& spec, const Catalog& catalog) {
   return mistakes;
 }
 
-std::string to_string(const Refused& refused) {
+std::string to_string(const CommandRefused& refused) {
   const std::string who = std::string("actuator ") + refused.actuator + " at " + to_string(refused.at) + ": ";
-  return who +
-         (refused.why == Refused::Why::not_a_number ? "the command is not a number" : "too many commands on their way");
+  return who + (refused.why == CommandRefused::Why::not_a_number ? "the command is not a number"
+                                                                 : "too many commands on their way");
 }
 
-Actuator::Actuator(ActuatorSpec spec, const Catalog& catalog) : spec_(std::move(spec)) {
-  if (auto mistakes = check(spec_, catalog); !mistakes.empty()) throw InputError(std::move(mistakes));
-  index_ = *catalog.actuator(model_name(spec_));
-  const ActuatorInfo& info = catalog.actuators[index_];
+Actuator::Actuator(ActuatorSpec spec, const std::vector<ActuatorInfo>& known) : spec_(std::move(spec)) {
+  if (auto mistakes = check(spec_, known); !mistakes.empty()) throw InputError(std::move(mistakes));
+  index_ = static_cast<std::uint32_t>(index_of(model_name(spec_), known));
+  const ActuatorInfo& info = known[index_];
   const bool own_limits = spec_.low < spec_.high;
   low_ = own_limits ? spec_.low : info.low < info.high ? info.low : -INFINITY;
   high_ = own_limits ? spec_.high : info.low < info.high ? info.high : INFINITY;
@@ -57,15 +64,16 @@ Actuator::Actuator(ActuatorSpec spec, const Catalog& catalog) : spec_(std::move(
   target_ = slewed_ = value_ = std::clamp(spec_.initial, low_, high_);
 }
 
-Result<Done, Refused> Actuator::command(SimTime now, double value) {
-  if (!std::isfinite(value)) return fail(Refused{Refused::Why::not_a_number, spec_.name.c_str(), now});
+Result<Done, CommandRefused> Actuator::command(SimTime now, double value) {
+  if (!std::isfinite(value)) return fail(CommandRefused{CommandRefused::Why::not_a_number, spec_.name.c_str(), now});
   const SimTime felt = now + spec_.delay;
   if (end_ > first_) {
     Sent& last = ring_[(end_ - 1) % ring_.size()];
     ENSURE(felt >= last.felt, "a command was sent before the one before it");
     if (felt == last.felt) return last.value = value, done();
   }
-  if (end_ - first_ == ring_.size()) return fail(Refused{Refused::Why::too_many, spec_.name.c_str(), now});
+  if (end_ - first_ == ring_.size())
+    return fail(CommandRefused{CommandRefused::Why::too_many, spec_.name.c_str(), now});
   ring_[end_++ % ring_.size()] = {felt, value};
   return done();
 }

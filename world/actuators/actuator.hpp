@@ -39,30 +39,30 @@ struct ActuatorSpec {
   std::uint32_t on_their_way = 1024;  // how many commands may be in the delay at once
 };
 
-/// Every mistake in it; empty: an Actuator of it can be made.
-std::vector<Mistake> check(const ActuatorSpec& spec, const Catalog& catalog);
+/// Every mistake in it; empty: an Actuator of it can be made. `known` is a Catalog's or a World's.
+std::vector<Mistake> check(const ActuatorSpec& spec, const std::vector<ActuatorInfo>& known);
 
 /// Why a command was refused, as the user should read it.
-struct Refused {
+struct CommandRefused {
   enum class Why : std::uint8_t { not_a_number, too_many } why = Why::not_a_number;
   const char* actuator = "";
   SimTime at;
 };
-std::string to_string(const Refused& refused);
+std::string to_string(const CommandRefused& refused);
 
 class Actuator {
  public:
   /// Throws InputError with every mistake that check() finds.
-  Actuator(ActuatorSpec spec, const Catalog& catalog);
+  Actuator(ActuatorSpec spec, const std::vector<ActuatorInfo>& known);
 
   [[nodiscard]] const ActuatorSpec& spec() const { return spec_; }
-  [[nodiscard]] std::uint32_t index() const { return index_; }  // in the engine's catalog
+  [[nodiscard]] std::uint32_t index() const { return index_; }  // in `known`
 
   /// Sent at `now`, felt from now + delay. Of several at one time the last holds.
-  Result<Done, Refused> command(SimTime now, double value);
+  Result<Done, CommandRefused> command(SimTime now, double value);
   /// What the motor does at `now`.
   double value_at(SimTime now);
-  /// The same, given to the engine.
+  /// The same, given to the engine; for actuators of a World's parts use World::command().
   void drive(Engine& engine, SimTime now) { engine.set_control(index_, value_at(now)); }
 
  private:

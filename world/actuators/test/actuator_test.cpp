@@ -12,11 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Catalog with_motor(double low = 0, double high = 0) {
-  Catalog catalog;
-  catalog.actuators = {{"pump", 0, 0}, {"motor", low, high}};
-  return catalog;
-}
+std::vector<ActuatorInfo> with_motor(double low = 0, double high = 0) { return {{"pump", 0, 0}, {"motor", low, high}}; }
 ActuatorSpec motor() {
   ActuatorSpec spec;
   spec.robot = "robot", spec.name = "motor", spec.place = {"walk.yaml", 3, 1};
@@ -139,7 +135,7 @@ TEST(Actuator, RefusesMoreCommandsThanItHoldsAndGoesOn) {
   for (std::int64_t t = 0; t < 4; ++t) ASSERT_TRUE(actuator.command(at_ms(t), 1.0 + static_cast<double>(t)).ok());
   const auto fifth = actuator.command(at_ms(4), 5);
   ASSERT_FALSE(fifth.ok());
-  EXPECT_EQ(fifth.error().why, Refused::Why::too_many);
+  EXPECT_EQ(fifth.error().why, CommandRefused::Why::too_many);
   EXPECT_EQ(actuator.value_at(at_ms(103)), 4);
   EXPECT_TRUE(actuator.command(at_ms(103), 6).ok());
 }

@@ -69,11 +69,9 @@ TEST(Allocation, ASceneAtRestCostsNothingAndAMovingOneAFewOfEmbreesStrings) {
 }
 
 TEST(Allocation, NoActuatorAllocatesAfterSetUp) {
-  Catalog catalog;
-  catalog.actuators = {{"motor", -1, 1}};
   ActuatorSpec spec;
   spec.name = "motor", spec.delay = ms(10), spec.rate = 5, spec.lag = ms(20);
-  Actuator actuator(spec, catalog);
+  Actuator actuator(spec, {{"motor", -1, 1}});
   rt::AllocationGuard guard("actuator");
   for (std::int64_t t = 0; t < 100; ++t) {
     ASSERT_TRUE(actuator.command(at_ms(t), 0.01 * static_cast<double>(t)).ok());

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "world/sensors/nearest_name.hpp"
+#include "world/sensors/name_hint.hpp"
 #include "world/sensors/test/sensor_helpers.hpp"
 
 namespace isochron::world {

@@ -144,7 +144,7 @@ TEST(SensorsOnMujoco, ADelayedActuatorDrivesTheJoint) {
   const auto engine = load_engine("mujoco", model.path());
   ActuatorSpec spec;
   spec.name = "spin", spec.delay = ms(100);
-  Actuator actuator(spec, engine->catalog());
+  Actuator actuator(spec, engine->catalog().actuators);
   ASSERT_TRUE(actuator.command(engine->time(), 50).ok());
   const std::uint32_t velocity = engine->catalog().joints[*engine->catalog().joint("spin")].velocity_at;
   for (int i = 0; i < 100; ++i) {
