@@ -32,11 +32,8 @@ MujocoEngine::MujocoEngine(std::shared_ptr<const MujocoModel> model)
   before_.resize(state_size_);
   find_inert();
   reset();
-  try {
-    solve_contacts();  // takes all the memory that it will need, or says so while it can still be mended
-  } catch (const MujocoError& error) {
-    throw InputError(Place{model_->file, 0, 0}, error.what(), "raise <size nstack>");
-  }
+  solve_contacts();  // while a lack of memory can still be mended
+  if (!broken_.empty()) throw InputError(Place{model_->file, 0, 0}, broken_);
 }
 
 void MujocoEngine::list_state() {
@@ -107,24 +104,33 @@ Result<Done, Diverged> MujocoEngine::step(SimSpan dt) {
   save(before_);
   options_.opt.timestep = dt.seconds();
   data_->time = time_.seconds();
-  const int stack = data_->pstack;
-  std::optional<std::string> why;
-  try {
+  auto why = trouble();
+  if (!why) {
+    guarded([this] { forward(); });
     why = trouble();
-    if (!why) forward();
-    if (!why) why = trouble();
-  } catch (const MujocoError& error) {
-    why = error.what();
   }
   if (why) {
-    data_->pstack = stack;
     for (mjWarningStat& warning : data_->warning) warning = {};
+    broken_.clear();
     restore(before_);
     return fail(Diverged{*why});
   }
   time_ += dt;
   contacts_known_ = false;
   return done();
+}
+
+/// MuJoCo ends the process on its errors; ours throws, and this is where that stops. The next step() tells.
+template <class F>
+void MujocoEngine::guarded(F&& f) const {
+  const int stack = data_->pstack;
+  try {
+    f();
+  } catch (const MujocoError& error) {
+    data_->pstack = stack;
+    broken_ = std::string("MuJoCo: ") + error.what();
+    if (broken_.ends_with("Stack overflow")) broken_ += ": raise <size nstack>";
+  }
 }
 
 void MujocoEngine::forward() {
@@ -147,10 +153,12 @@ void MujocoEngine::keep_quaternions() const {
 void MujocoEngine::refresh() const {
   if (!stale_) return;
   keep_quaternions();
-  mj_fwdPosition(&options_, data_.get());
-  mj_sensorPos(&options_, data_.get());
-  mj_fwdVelocity(&options_, data_.get());
-  mj_sensorVel(&options_, data_.get());
+  guarded([this] {
+    mj_fwdPosition(&options_, data_.get());
+    mj_sensorPos(&options_, data_.get());
+    mj_fwdVelocity(&options_, data_.get());
+    mj_sensorVel(&options_, data_.get());
+  });
   stale_ = false;
 }
 
@@ -172,6 +180,7 @@ std::optional<std::string> MujocoEngine::trouble() const {
     return data_->warning[w].number > 0 ? (at = data_->warning[w].lastinfo, true) : false;
   };
 
+  if (!broken_.empty()) return broken_;
   if (warned(mjWARN_BADCTRL)) {
     return "actuator " + model_->catalog.actuators[static_cast<std::size_t>(at)].name + ": the command is not a number";
   }
@@ -304,9 +313,11 @@ std::span<const double> MujocoEngine::sensor(std::uint32_t sensor) const {
 void MujocoEngine::solve_contacts() const {
   refresh();
   std::memcpy(warm_start_.data(), data_->qacc_warmstart, warm_start_.size() * sizeof(double));
-  mj_fwdActuation(&options_, data_.get());
-  mj_fwdAcceleration(&options_, data_.get());
-  mj_fwdConstraint(&options_, data_.get());
+  guarded([this] {
+    mj_fwdActuation(&options_, data_.get());
+    mj_fwdAcceleration(&options_, data_.get());
+    mj_fwdConstraint(&options_, data_.get());
+  });
   std::memcpy(data_->qacc_warmstart, warm_start_.data(), warm_start_.size() * sizeof(double));
 }
 

@@ -69,6 +69,8 @@ class MujocoEngine final : public Engine {
   void list_state();
   void find_inert();
   void forward();
+  template <class F>
+  void guarded(F&& f) const;
   void keep_quaternions() const;
   void refresh() const;
   void solve_contacts() const;
@@ -90,6 +92,7 @@ class MujocoEngine final : public Engine {
   mutable bool contacts_known_ = false;  // contacts_ is of the present state
   mutable std::vector<Contact> contacts_;
   mutable std::vector<double> warm_start_;
+  mutable std::string broken_;  // MuJoCo's last error, until a step has told it
 };
 
 }  // namespace isochron::world

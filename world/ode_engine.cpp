@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <stdexcept>
 
 #include "world/ode_model.hpp"
 #include "world/vectors.hpp"
@@ -27,9 +30,26 @@ std::mutex& ode_globals() {
   static std::mutex mutex;
   return mutex;
 }
+struct OdeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// ODE ends the process on its errors; ours come back as Diverged. Its messages ("LCP internal error, s <= 0") are of a
+/// solver that goes on with a looser answer.
+[[noreturn]] void throw_error(int, const char* text, va_list values) {
+  std::array<char, 300> line{};
+  std::vsnprintf(line.data(), line.size(), text, values);
+  throw OdeError(line.data());
+}
+void ignore_message(int, const char*, va_list) {}
+
 void adopt_ode() {
   static std::once_flag once;
-  std::call_once(once, [] { dInitODE2(0); });
+  std::call_once(once, [] {
+    dInitODE2(0);
+    dSetErrorHandler(throw_error);
+    dSetDebugHandler(throw_error);
+    dSetMessageHandler(ignore_message);
+  });
   // Mesh collisions use a cache for each thread.
   thread_local const bool ready = dAllocateODEDataForThread(dAllocateMaskAll) != 0;
   ENSURE(ready, "ODE has no memory for this thread");
@@ -269,8 +289,14 @@ Result<Done, Diverged> OdeEngine::step(SimSpan dt) {
   adopt_ode();
   if (const auto why = trouble()) return fail(Diverged{*why});
   save(before_);
-  advance(dt.seconds(), nullptr);
-  if (const auto why = trouble()) {
+  std::optional<std::string> why;
+  try {
+    advance(dt.seconds(), nullptr);
+    why = trouble();
+  } catch (const OdeError& error) {
+    why = std::string("ODE: ") + error.what();
+  }
+  if (why) {
     restore(before_);
     return fail(Diverged{*why});
   }

@@ -195,6 +195,21 @@ TEST(MujocoEngine, TooLittleStackIsToldAtLoading) {
               HasSubstr("Stack overflow"));
 }
 
+TEST(MujocoEngine, RunningOutOfStackStopsTheStepNotTheProcess) {
+  std::string boxes;
+  for (int i = 0; i < 6; ++i) {
+    boxes += "<body pos='" + std::to_string(i) + " 0 .2'><freejoint/><geom type='box' size='.1 .1 .1'/></body>";
+  }
+  const auto engine = engine_of("<mujoco><size nstack='1000'/><worldbody><geom type='plane' size='0 0 1'/>" + boxes +
+                                "</worldbody></mujoco>");
+  auto result = engine->step(2ms);
+  while (result.ok() && engine->time() < SimTime::zero() + SimSpan(1s)) result = engine->step(2ms);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().what, "MuJoCo: Stack overflow: raise <size nstack>");
+  const double height = engine->motion(1).pose.position[2];
+  EXPECT_GT(height, 0.09) << "the state before it is still there to read";
+}
+
 TEST(MujocoEngine, StartsAtTheKeyframeNamedStart) {
   const auto engine = engine_of(R"(<mujoco><worldbody><body><joint name="j" type="slide" axis="1 0 0"/>
     <geom type="sphere" size=".1"/></body></worldbody><keyframe><key name="start" qpos="0.25"/></keyframe></mujoco>)");

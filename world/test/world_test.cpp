@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 
 #include "core/cdr.hpp"
 #include "core/schema.hpp"
@@ -101,6 +102,68 @@ TEST(World, ARestoreBeginsANewBranch) {
   EXPECT_EQ(state.branch, 1U);
   ASSERT_TRUE(world.advance_to(at(200ms)).ok());
   EXPECT_EQ(snapshot_of(world), end);
+}
+
+/// Tries steps that are too long first, and rejects them: what an engine with an error estimate does.
+class Hesitant final : public Engine {
+ public:
+  explicit Hesitant(std::unique_ptr<Engine> inner) : inner_(std::move(inner)), kept_(inner_->state_size()) {}
+  Result<Done, Diverged> step(SimSpan dt) override {
+    inner_->save(kept_);
+    (void)inner_->step(dt * 3).ok();  // further than anyone may see
+    if (during_) during_();
+    inner_->restore(kept_);
+    return inner_->step(dt);
+  }
+  std::function<void()> during_;
+
+  [[nodiscard]] std::string_view name() const override { return "hesitant"; }
+  [[nodiscard]] const Catalog& catalog() const override { return inner_->catalog(); }
+  [[nodiscard]] const std::vector<Geometry>& geometry() const override { return inner_->geometry(); }
+  [[nodiscard]] SimSpan natural_step() const override { return inner_->natural_step(); }
+  [[nodiscard]] SimTime time() const override { return inner_->time(); }
+  void reset() override { inner_->reset(); }
+  void set_control(std::uint32_t a, double v) override { inner_->set_control(a, v); }
+  [[nodiscard]] double control(std::uint32_t a) const override { return inner_->control(a); }
+  void set_wrench(std::uint32_t b, const Wrench& w) override { inner_->set_wrench(b, w); }
+  [[nodiscard]] Motion motion(std::uint32_t b) const override { return inner_->motion(b); }
+  [[nodiscard]] Vec3 acceleration(std::uint32_t b) const override { return inner_->acceleration(b); }
+  void set_motion(std::uint32_t b, const Motion& m) override { inner_->set_motion(b, m); }
+  [[nodiscard]] std::span<const double> positions() const override { return inner_->positions(); }
+  [[nodiscard]] std::span<const double> velocities() const override { return inner_->velocities(); }
+  void set_joint(std::uint32_t j, std::span<const double> p, std::span<const double> v) override {
+    inner_->set_joint(j, p, v);
+  }
+  [[nodiscard]] std::span<const double> sensor(std::uint32_t s) const override { return inner_->sensor(s); }
+  [[nodiscard]] std::span<const Contact> contacts() const override { return inner_->contacts(); }
+  [[nodiscard]] std::size_t state_size() const override { return inner_->state_size(); }
+  void save(std::span<double> s) const override { inner_->save(s); }
+  void restore(std::span<const double> s) override { inner_->restore(s); }
+  [[nodiscard]] std::unique_ptr<Engine> clone() const override { return inner_->clone(); }
+
+ private:
+  std::unique_ptr<Engine> inner_;
+  std::vector<double> kept_;
+};
+
+TEST(World, ARejectedTryIsNeverSeen) {
+  auto engine = std::make_unique<Hesitant>(load_engine("mujoco", ships));
+  Hesitant& hesitant = *engine;
+  World world(std::move(engine)), plain(load_engine("mujoco", ships));
+  State seen = world.make_state();
+  SimTime last;
+  hesitant.during_ = [&] {
+    world.read(seen);
+    EXPECT_EQ(seen.time, last) << "in the middle of a try the last accepted state is shown";
+  };
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_TRUE(world.command(0, 0.1 * i).ok());
+    ASSERT_TRUE(plain.command(0, 0.1 * i).ok());
+    ASSERT_TRUE(world.advance_to(at(10ms * i)).ok());
+    ASSERT_TRUE(plain.advance_to(at(10ms * i)).ok());
+    last = at(10ms * i);
+  }
+  EXPECT_EQ(snapshot_of(world), snapshot_of(plain));
 }
 
 TEST(World, NamesThatDoNotExistGetTheNearestOne) {

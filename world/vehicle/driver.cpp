@@ -10,9 +10,15 @@ namespace isochron::world {
 FileDriver::FileDriver(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw InputError(Place{file, 0, 0}, "cannot open the driver's file");
+  read(in, file);
+}
+
+FileDriver::FileDriver(std::istream& text, const std::string& name) { read(text, name); }
+
+void FileDriver::read(std::istream& in, const std::string& file) {
   int number = 0;
   for (std::string text; std::getline(in, text);) {
-    ++number;
+    const Place place{file, ++number, 0};
     text = text.substr(0, text.find('#'));
     std::replace(text.begin(), text.end(), ',', ' ');
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -20,12 +26,13 @@ FileDriver::FileDriver(const std::string& file) {
     Line line{};
     std::string rest;
     if (!(words >> line.time >> line.steer >> line.throttle >> line.brake) || words >> rest) {
-      throw InputError(Place{file, number, 0}, "a line of a driver's file has four numbers",
-                       "time steer throttle brake");
+      throw InputError(place, "a line of a driver's file has four numbers", "time steer throttle brake");
     }
-    if (!lines_.empty() && line.time <= lines_.back().time) {
-      throw InputError(Place{file, number, 0}, "time must grow from line to line");
+    const auto share = [](double value, double low) { return value >= low && value <= 1; };
+    if (!share(line.steer, -1) || !share(line.throttle, 0) || !share(line.brake, 0) || std::fabs(line.time) > 1e9) {
+      throw InputError(place, "steer is from -1 to 1, throttle and brake are from 0 to 1");
     }
+    if (!lines_.empty() && line.time <= lines_.back().time) throw InputError(place, "time must grow from line to line");
     lines_.push_back(line);
   }
   if (lines_.empty()) throw InputError(Place{file, 0, 0}, "the driver's file is empty");

@@ -3,6 +3,8 @@
 // interactive driver needs none of this: whoever writes NAME/steer, NAME/throttle and NAME/brake drives, since commands
 // hold. A Seat puts a driver into a car of the world and lets it act at its own period.
 
+#include <array>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,12 +44,15 @@ class FileDriver final : public Driver {
  public:
   /// Throws InputError with file:line.
   explicit FileDriver(const std::string& file);
+  /// From text that came from elsewhere; `name` stands for the file in messages.
+  FileDriver(std::istream& text, const std::string& name);
   DriverCommand drive(const DriverView& view) override;
 
  private:
   struct Line {
     double time, steer, throttle, brake;
   };
+  void read(std::istream& text, const std::string& name);
   std::vector<Line> lines_;
 };
 

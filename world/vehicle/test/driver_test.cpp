@@ -55,6 +55,7 @@ TEST(FileDriver, RefusesBadLinesWithTheirPlace) {
   EXPECT_THAT(why_refused("0 0 0 0\n1 0 x 0\n"), HasSubstr(".txt:2: a line of a driver's file has four numbers"));
   EXPECT_THAT(why_refused("0 0 0 0 0\n"), HasSubstr(".txt:1:"));
   EXPECT_THAT(why_refused("1 0 0 0\n1 0 0 0\n"), HasSubstr(".txt:2: time must grow"));
+  EXPECT_THAT(why_refused("0 2 0 0\n"), HasSubstr(".txt:1: steer is from -1 to 1"));
   EXPECT_THAT(why_refused("# nothing\n"), HasSubstr("is empty"));
 }
 
