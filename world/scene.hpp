@@ -8,8 +8,8 @@
 //           in every run and process. Shapes are exact (no tessellation). A geometry whose alpha is 0 is not there.
 // Requires: place() for bodies that moved, then commit(), then rays.
 // Threads:  place and commit: owner thread. Rays: any number of threads between commits. Scenes are independent.
-// Cost:     a ray allocates nothing. commit() rebuilds what moved; a commit after no motion is free. Inside a commit
-//           Embree itself allocates one small block.
+// Cost:     a ray allocates nothing. commit() rebuilds what moved; a commit after no motion is free. While it
+//           rebuilds, Embree itself allocates and frees a few short strings.
 // Fails:    the constructor throws InputError on geometry that cannot be seen (sizes that are not numbers, triangles
 //           that point nowhere) and names it.
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "world/sensors/nearest_name.hpp"
+#include "world/sensors/name_hint.hpp"
 #include "world/sensors/sensor.hpp"
 #include "world/sensors/spec.hpp"
 
