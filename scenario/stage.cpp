@@ -38,7 +38,7 @@ Stage::Stage(const Scenario& scenario) : world_(make_world(*scenario.world)) {
   }
   actuator_of_.assign(world_->actuators().size(), -1);
   for (world::ActuatorSpec& spec : actuator_specs(scenario)) {
-    const world::Actuator& made = actuators_.emplace_back(std::move(spec), catalog);
+    const world::Actuator& made = actuators_.emplace_back(std::move(spec), world_->actuators());
     actuator_of_[made.index()] = static_cast<int>(actuators_.size()) - 1;
   }
   state_ = world_->make_state();
