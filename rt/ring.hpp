@@ -19,7 +19,8 @@
 //           one from peek() or take() until flush().
 // Threads:  one producer, one consumer; Ring<T> in one process, InlineRing<T, N> also in shared memory.
 // Cost:     wait-free, a few ns; allocates at set-up (Ring) or never (InlineRing).
-// Fails:    full: next() is nullptr; empty: take() is nullptr. If either side dies, what was published stays readable.
+// Fails:    full: next() is nullptr; empty: take() is nullptr. If the producer dies, what was
+//           published stays readable; a successor of either side needs a new ring.
 //
 // Why it is right. Each of the four positions has one writer. A slot p is written by the producer only while
 // p < head_seen + capacity, where head_seen came from an acquire load of head_; the consumer stored that head_ with

@@ -7,7 +7,9 @@
 namespace isochron::bench {
 namespace {
 
-constexpr std::uint64_t calls = 200'000;
+constexpr std::uint64_t calls = 5'000;
+constexpr std::uint64_t contended_calls = 100'000;
+constexpr int rounds = 200;  // short ones, so that some are undisturbed
 
 struct State {
   std::uint64_t words[8] = {};
@@ -34,25 +36,31 @@ class LockedValue {
 template <class Value>
 double write_ns(Value& value) {
   State state;
-  return ns_per_call(calls, [&] {
-    for (std::uint64_t i = 0; i < calls; ++i) {
-      state.words[0] = i;
-      value.write(state);
-    }
-  });
+  return ns_per_call(
+      calls,
+      [&] {
+        for (std::uint64_t i = 0; i < calls; ++i) {
+          state.words[0] = i;
+          value.write(state);
+        }
+      },
+      rounds);
 }
 
 // A read that finds a new value each time: a write and a read, less a write.
 template <class Value>
 double read_ns(Value& value, double write) {
   State state;
-  const double both = ns_per_call(calls, [&] {
-    for (std::uint64_t i = 0; i < calls; ++i) {
-      state.words[0] = i;
-      value.write(state);
-      keep(value.read()->words[0]);
-    }
-  });
+  const double both = ns_per_call(
+      calls,
+      [&] {
+        for (std::uint64_t i = 0; i < calls; ++i) {
+          state.words[0] = i;
+          value.write(state);
+          keep(value.read()->words[0]);
+        }
+      },
+      rounds);
   return both > write ? both - write : 0;
 }
 
@@ -67,7 +75,7 @@ double contended_write_ns() {
       [&] {
         State state;
         const auto start = rt::MonotonicClock::now();
-        for (std::uint64_t i = 0; i < calls; ++i) {
+        for (std::uint64_t i = 0; i < contended_calls; ++i) {
           state.words[0] = i;
           value.write(state);
         }
@@ -77,7 +85,7 @@ double contended_write_ns() {
       [&] {
         while (!end) keep(value.read()->words[0]);
       });
-  return s / static_cast<double>(calls) * 1e9;
+  return s / static_cast<double>(contended_calls) * 1e9;
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ TEST(SharedMemory, ALatestValueIsWholeInAnotherProcess) {
 }
 
 TEST(SharedMemory, AWriterThatIsKilledLeavesTheLastWholeValue) {
-  Shared<LatestValue<Sample>> latest;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 20; ++round) {
+    Shared<LatestValue<Sample>> latest;
     const pid_t writer = in_child([&] {
       for (std::uint64_t i = 1;; ++i) {
         latest->slot().fill(i);
