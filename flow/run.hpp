@@ -34,13 +34,13 @@ const char* to_string(How how);
 Result<How, std::string> parse_how(std::string_view word);
 
 struct Options {
-  SimTime until;
+  SimTime until = SimTime::zero();
   How how = How::thread;
-  std::uint32_t workers = 0;                         // of the pool; 0 = one for each core
-  WallSpan grain = std::chrono::microseconds(4);     // of the pool: helpers join above this cost of a node's turn
-  WallSpan stall_after = std::chrono::seconds(10);   // nothing moves for so long: a stall; zero = do not look
-  std::function<void(const std::string&)> on_stall;  // told the wait-for graph, once for each stall, on any thread
-  bool end_on_stall = false;                         // a stall ends the run
+  std::uint32_t workers = 0;                              // of the pool; 0 = one for each core
+  WallSpan grain = std::chrono::microseconds(4);          // of the pool: helpers join above this cost of a node's turn
+  WallSpan stall_after = std::chrono::seconds(10);        // nothing moves for so long: a stall; zero = do not look
+  std::function<void(const std::string&)> on_stall = {};  // told the wait-for graph, once for each stall, on any thread
+  bool end_on_stall = false;                              // a stall ends the run
   Recorder* recorder = nullptr;
   bool digest = true;
   std::size_t largest_message = 64 * 1024;    // between processes, for types that are not flat

@@ -97,11 +97,12 @@ struct LoneHub {
 class Island {
  public:
   Island(Assembly& assembly, Children& children, std::uint32_t self)
-      : node_(*assembly.nodes()[self]), children_(children), self_(self), buffer_(256 * 1024) {}
+      : assembly_(assembly), node_(*assembly.nodes()[self]), children_(children), self_(self), buffer_(256 * 1024) {}
 
-  void join(Assembly& assembly, std::uint32_t other, int end) {
+  void join(std::uint32_t other, int end) {
+    others_.push_back(other);
     sockets_.push_back(std::make_unique<Socket>(end));
-    peers_.push_back(std::make_unique<Peer>(assembly, self_, other, *sockets_.back()));
+    peers_.push_back(std::make_unique<Peer>(assembly_, self_, other, *sockets_.back()));
   }
 
   void live(SimTime start, SimTime until) {
@@ -159,12 +160,17 @@ class Island {
       const auto taken = peers_[i]->arrived(bytes);
       if (!taken) throw std::runtime_error(taken.error());
     }
-    const bool gone = sockets_[i]->closed() && node_.wait().what == Wait::For::message && !node_.news();
-    if (gone && !ended() && waits_for(i)) await_end(peers_[i]->name());
+    if (sockets_[i]->closed() && !node_.news() && waits_for(others_[i])) await_end(peers_[i]->name());
   }
 
-  /// A closed connection matters only if this node still needs something of that peer.
-  [[nodiscard]] bool waits_for(std::size_t) const { return sockets_.size() == 1; }
+  /// A closed connection matters only if this node still needs a message of that peer.
+  [[nodiscard]] bool waits_for(std::uint32_t other) const {
+    if (node_.wait().what != Wait::For::message) return false;
+    for (const Assembly::Link& link : assembly_.links()) {
+      if (link.connection.input == PortRef{self_, node_.wait().port}) return link.connection.output.node == other;
+    }
+    return false;
+  }
 
   /// A peer went without a word: the parent knows why and ends the run. If it does not, that is the failure.
   void await_end(const std::string& name) {
@@ -180,10 +186,12 @@ class Island {
     }
   }
 
+  Assembly& assembly_;
   Node& node_;
   Children& children_;
   std::uint32_t self_;
   std::vector<std::byte> buffer_;
+  std::vector<std::uint32_t> others_;
   std::vector<std::unique_ptr<Socket>> sockets_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<pollfd> polls_;
@@ -205,8 +213,8 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
         for (const auto& [pair, sockets] : ends) {
           if (pair.first != n) close(sockets.first);
           if (pair.second != n) close(sockets.second);
-          if (pair.first == n) island.join(assembly, pair.second, sockets.first);
-          if (pair.second == n) island.join(assembly, pair.first, sockets.second);
+          if (pair.first == n) island.join(pair.second, sockets.first);
+          if (pair.second == n) island.join(pair.first, sockets.second);
         }
         island.live(assembly.graph().start, options.until);
       },
