@@ -1,8 +1,12 @@
 #include "flow/signal_hub.hpp"
 
+#include <chrono>
+
 namespace isochron::flow {
 namespace {
 constexpr std::uint32_t turn_budget = 1024;
+constexpr auto long_yield = std::chrono::microseconds(100);
+constexpr std::uint32_t waits_without_yield = 100;
 constexpr WallSpan longest_sleep = std::chrono::milliseconds(100);  // then look again: a lost wake-up would only delay
 }  // namespace
 
@@ -19,15 +23,27 @@ void SignalHub::loop(Node& node, const Patience& patience) {
   }
 }
 
-/// Looks for news for a while.
-bool SignalHub::watch(const Node& node, const Patience& patience) const {
+/// Looks for news for a while. A yield that takes long says that strangers run on this core: yielding to them is worse
+/// than sleeping, because a sleeper that is woken goes first. Then yielding is left alone for a number of waits.
+bool SignalHub::watch(const Node& node, const Patience& patience) {
   for (std::uint32_t i = 0; i < patience.looks; ++i) {
     if (node.news()) return true;
     relax();
   }
+  if (crowded_ > 0) {
+    --crowded_;
+    return false;
+  }
+  auto before = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < patience.yields; ++i) {
-    if (node.news() || ended()) return true;
     sched_yield();
+    if (node.news() || ended()) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - before > long_yield) {
+      crowded_ = waits_without_yield;
+      return false;
+    }
+    before = now;
   }
   return false;
 }

@@ -50,7 +50,7 @@ class SignalHub {
 
  private:
   bool ended() const { return control_.end.load(std::memory_order_relaxed) != 0; }
-  bool watch(const Node& node, const Patience& patience) const;
+  bool watch(const Node& node, const Patience& patience);
   void sleep(Node& node);
   void disturb();
 
@@ -60,6 +60,7 @@ class SignalHub {
   std::uint64_t disturb_;
   std::minstd_rand random_;
   bool sleepy_ = false;
+  std::uint32_t crowded_ = 0;  // waits left in which not to yield
 };
 
 }  // namespace isochron::flow
