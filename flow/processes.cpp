@@ -7,7 +7,7 @@ namespace isochron::flow {
 namespace {
 // Between processes the other side often sits on another core that is just about to answer: looking a little longer is
 // cheaper than being woken, and yielding lets those on the same core go on.
-constexpr Patience patience{400, 400};
+constexpr Patience patience{2000, 400};
 }  // namespace
 
 RunReport run_processes(Assembly& assembly, const Options& options) {

@@ -1,12 +1,15 @@
 #include "flow/signal_hub.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace isochron::flow {
 namespace {
 constexpr std::uint32_t turn_budget = 1024;
 constexpr auto long_yield = std::chrono::microseconds(100);
-constexpr std::uint32_t waits_without_yield = 100;
+constexpr std::uint32_t shortest_retreat = 64;  // waits
+constexpr std::uint32_t longest_retreat = 1U << 16;
+constexpr std::uint32_t least_looks = 16;
 constexpr WallSpan longest_sleep = std::chrono::milliseconds(100);  // then look again: a lost wake-up would only delay
 }  // namespace
 
@@ -23,25 +26,40 @@ void SignalHub::loop(Node& node, const Patience& patience) {
   }
 }
 
-/// Looks for news for a while. A yield that takes long says that strangers run on this core: yielding to them is worse
-/// than sleeping, because a sleeper that is woken goes first. Then yielding is left alone for a number of waits.
+/// Looks for news for a while. How long, it learns: looking pays when the other side runs on another core right now,
+/// and only keeps that side from running when both share one.
 bool SignalHub::watch(const Node& node, const Patience& patience) {
-  for (std::uint32_t i = 0; i < patience.looks; ++i) {
-    if (node.news()) return true;
+  looks_ = std::min(looks_, patience.looks);
+  for (std::uint32_t i = 0; i < looks_; ++i) {
+    if (node.news()) {
+      looks_ = 2 * looks_;
+      return true;
+    }
     relax();
   }
+  looks_ = std::max(looks_ / 2, least_looks);
+  return yield(node, patience.yields);
+}
+
+/// Lets others on this core go on between looks. A yield that takes long went to strangers: sleeping is better then,
+/// because a sleeper that is woken goes first. Each such yield doubles the number of waits before the next is tried.
+bool SignalHub::yield(const Node& node, std::uint32_t yields) {
   if (crowded_ > 0) {
     --crowded_;
     return false;
   }
   auto before = std::chrono::steady_clock::now();
-  for (std::uint32_t i = 0; i < patience.yields; ++i) {
+  for (std::uint32_t i = 0; i < yields; ++i) {
     sched_yield();
-    if (node.news() || ended()) return true;
     const auto now = std::chrono::steady_clock::now();
     if (now - before > long_yield) {
-      crowded_ = waits_without_yield;
-      return false;
+      crowded_ = retreat_;
+      retreat_ = std::min(2 * retreat_, longest_retreat);
+      return node.news();
+    }
+    if (node.news() || ended()) {
+      retreat_ = std::max(retreat_ - 1, shortest_retreat);
+      return true;
     }
     before = now;
   }

@@ -51,6 +51,7 @@ class SignalHub {
  private:
   bool ended() const { return control_.end.load(std::memory_order_relaxed) != 0; }
   bool watch(const Node& node, const Patience& patience);
+  bool yield(const Node& node, std::uint32_t yields);
   void sleep(Node& node);
   void disturb();
 
@@ -60,7 +61,9 @@ class SignalHub {
   std::uint64_t disturb_;
   std::minstd_rand random_;
   bool sleepy_ = false;
-  std::uint32_t crowded_ = 0;  // waits left in which not to yield
+  std::uint32_t looks_ = 256;
+  std::uint32_t crowded_ = 0;   // waits left in which not to yield
+  std::uint32_t retreat_ = 64;  // how many there will be next time
 };
 
 }  // namespace isochron::flow
