@@ -1,0 +1,80 @@
+#pragma once
+// Nodes in shared libraries, so that a scenario file can name them. A library lists its types once:
+//
+//     ISOCHRON_NODES(isochron::flow::node_type<Planet>("Planet", "a body that others pull", "in: pull…; out:
+//     position"))
+//
+// where Planet has a constructor from (const Parameters&). Whoever runs the scenario opens the library and makes nodes
+// by name.
+//
+// Promises: a library built against another version of these headers, or by another compiler, is refused with a
+// sentence
+//           instead of crashing. Nothing is thrown across the boundary. Libraries stay loaded until the program ends,
+//           because their nodes' code lives in them.
+// Fails:    NodeLibrary::open and make throw InputError.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "flow/parameters.hpp"
+#include "flow/user_node.hpp"
+
+namespace isochron::flow {
+
+inline constexpr std::uint32_t node_abi = 1;
+
+struct NodeType {
+  const char* name = nullptr;
+  const char* about = nullptr;
+  const char* ports = nullptr;  // in words, for people; the ports themselves are those of the node made
+  UserNode* (*make)(const Parameters& parameters, std::string& error) = nullptr;  // null = error says why
+};
+
+struct NodeTable {
+  std::uint32_t abi = node_abi;
+  std::uint32_t user_node_size = sizeof(UserNode);
+  const char* compiler = __VERSION__;
+  const NodeType* types = nullptr;
+  std::size_t count = 0;
+};
+
+template <std::derived_from<UserNode> N>
+NodeType node_type(const char* name, const char* about, const char* ports) {
+  return {name, about, ports, [](const Parameters& parameters, std::string& error) -> UserNode* {
+            try {
+              auto node = std::make_unique<N>(parameters);
+              parameters.require_all_used();
+              return node.release();
+            } catch (const std::exception& exception) {
+              error = exception.what();
+              return nullptr;
+            }
+          }};
+}
+
+class NodeLibrary {
+ public:
+  static NodeLibrary open(const std::string& path);
+
+  [[nodiscard]] std::span<const NodeType> types() const { return {table_->types, table_->count}; }
+  [[nodiscard]] std::unique_ptr<UserNode> make(std::string_view type, const Parameters& parameters) const;
+
+ private:
+  NodeLibrary(std::string path, const NodeTable* table) : path_(std::move(path)), table_(table) {}
+  std::string path_;
+  const NodeTable* table_;
+};
+
+/// Whether this program can use nodes of that table; if not, why.
+std::string refusal_of(const NodeTable& table);
+
+}  // namespace isochron::flow
+
+#define ISOCHRON_NODES(...)                                                                                \
+  extern "C" const isochron::flow::NodeTable* isochron_nodes() {                                           \
+    static const isochron::flow::NodeType types[] = {__VA_ARGS__};                                         \
+    static const isochron::flow::NodeTable table{.types = types, .count = sizeof types / sizeof types[0]}; \
+    return &table;                                                                                         \
+  }

@@ -1,0 +1,223 @@
+#include "flow/peer.hpp"
+
+#include <cstring>
+
+#include "core/time_text.hpp"
+
+namespace isochron::flow {
+
+std::uint64_t hash_of(const Graph& graph) {
+  std::uint64_t hash = mix(3, static_cast<std::uint64_t>(graph.start.ns()));
+  const auto text = [&](const std::string& name) { hash = mix_bytes(hash, name.data(), name.size()); };
+  for (const NodeInfo& node : graph.nodes) {
+    text(node.name);
+    for (const InputInfo& input : node.inputs) text(input.name);
+    for (const OutputInfo& output : node.outputs) {
+      text(output.name);
+      hash = mix(hash, static_cast<std::uint64_t>(output.period.ns()), static_cast<std::uint64_t>(output.first.ns()));
+      hash = mix(hash, static_cast<std::uint64_t>(output.lookahead.ns()), static_cast<std::uint64_t>(output.kind));
+      hash = mix(hash, output.type == nullptr ? 0 : output.type->id, output.capacity);
+    }
+  }
+  for (const auto& [output, input] : graph.connections) {
+    hash = mix(hash, (std::uint64_t{output.node} << 32) | output.port, (std::uint64_t{input.node} << 32) | input.port);
+  }
+  return hash;
+}
+
+Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport)
+    : assembly_(assembly),
+      transport_(transport),
+      self_(self),
+      other_(other),
+      other_name_(assembly.graph().nodes[other].name),
+      scenario_(hash_of(assembly.graph())) {
+  for (std::uint32_t line = 0; line < assembly.links().size(); ++line) {
+    const Assembly::Link& link = assembly.links()[line];
+    const auto [output, input] = link.connection;
+    if (output.node == self && input.node == other) {
+      sending_.push_back({line, link.sink, 0, assembly.graph().start});
+    } else if (output.node == other && input.node == self) {
+      const OutputInfo& info = assembly.graph().nodes[output.node].outputs[output.port];
+      const SimTime first = info.kind == FlowKind::event ? assembly.graph().start : info.first;
+      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first, false});
+    }
+  }
+}
+
+/// What `from` says at the beginning: all lines that it sends on to the other.
+wire::Hello Peer::hello(std::uint32_t from) const {
+  wire::Hello hello;
+  hello.scenario = scenario_;
+  hello.node = assembly_.graph().nodes[from].name;
+  const std::uint32_t to = from == self_ ? other_ : self_;
+  for (std::uint32_t line = 0; line < assembly_.links().size(); ++line) {
+    const auto [output, input] = assembly_.links()[line].connection;
+    if (output.node != from || input.node != to) continue;
+    const PayloadType* type = assembly_.graph().nodes[output.node].outputs[output.port].type;
+    hello.lines.push_back({line, assembly_.graph().output_name(output), assembly_.graph().input_name(input), type->id});
+  }
+  return hello;
+}
+
+void Peer::greet() {
+  out_.clear();
+  wire::append(out_, hello(self_));
+  transport_.send(out_);
+}
+
+void Peer::say_stop(const std::string& reason) {
+  out_.clear();
+  wire::append(out_, wire::Stop{reason});
+  transport_.send(out_);
+}
+
+void Peer::pump() {
+  if (!fenced_.empty()) return;
+  out_.clear();
+  for (Sending& line : sending_) pump(line);
+  for (Receiving& line : receiving_) pump(line);
+  if (!out_.empty()) transport_.send(out_);
+}
+
+void Peer::pump(Sending& line) {
+  Channel& channel = *line.end.channel;
+  const SimTime bound = SimTime::from_ns(channel.bound.load(std::memory_order_acquire));
+  const std::uint64_t written = channel.written.load(std::memory_order_acquire);
+  for (; line.sent < written; ++line.sent) {
+    const Slot& slot = channel.slots[line.sent % channel.slot_count()];
+    const std::size_t size = channel.encoded ? slot.size : channel.type->encoded_size(slot.payload);
+    const auto payload = wire::append_message(out_, line.line, slot.time, slot.next, size);
+    if (channel.encoded) {
+      std::memcpy(payload.data(), slot.payload, size);
+    } else {
+      channel.type->encode(slot.payload, payload);
+    }
+    line.promised = std::max(line.promised, slot.next);
+  }
+  if (channel.kind != FlowKind::event || bound <= line.promised) return;
+  line.promised = bound;
+  wire::append(out_, wire::Bound{line.line, bound});
+}
+
+void Peer::pump(Receiving& line) {
+  const std::uint64_t consumed = line.channel->readers[0].consumed.load(std::memory_order_acquire);
+  if (consumed == line.credited) return;
+  wire::append(out_, wire::Credit{line.line, static_cast<std::uint32_t>(consumed - line.credited)});
+  line.credited = consumed;
+}
+
+Result<Done, std::string> Peer::arrived(std::span<const std::byte> bytes) {
+  if (!fenced_.empty()) return fail(fenced_);
+  reader_.feed(bytes);
+  while (true) {
+    auto frame = reader_.next();
+    if (!frame) {
+      fenced_ = refuse(nullptr, frame.error()).error;
+      return fail(fenced_);
+    }
+    if (!frame->has_value()) return done();
+    const auto taken = std::visit([this](const auto& body) { return take(body); }, **frame);
+    if (!taken) {
+      fenced_ = taken.error();
+      return fail(fenced_);
+    }
+  }
+}
+
+Failure<std::string> Peer::refuse(const Receiving* line, const std::string& why) const {
+  const std::string flow = line == nullptr ? "" : "flow " + line->flow + ", ";
+  return fail(flow + "node " + other_name_ + ": " + why);
+}
+
+Result<Done, std::string> Peer::take(const wire::Hello& said) {
+  if (greeted_) return refuse(nullptr, "it connected twice");
+  const wire::Hello expected = hello(other_);
+  if (said.node != expected.node) return refuse(nullptr, "node " + said.node.substr(0, 60) + " answered in its place");
+  if (said.scenario != expected.scenario) return refuse(nullptr, "it runs another scenario");
+  if (said.lines != expected.lines) return refuse(nullptr, "its flows are not the agreed ones");
+  greeted_ = true;
+  return done();
+}
+
+Peer::Receiving* Peer::receiving(std::uint32_t number) {
+  for (Receiving& line : receiving_) {
+    if (line.line == number) return &line;
+  }
+  return nullptr;
+}
+
+Result<Done, std::string> Peer::check_stamp(const Receiving& line, const wire::MessageFrame& message) const {
+  if (line.channel->kind == FlowKind::event) {
+    if (message.time < line.promised) {
+      return refuse(&line, "an event at " + to_string(message.time) + ", but none before " + to_string(line.promised) +
+                               " was promised");
+    }
+    if (message.next < message.time) return refuse(&line, "a promise earlier than its event");
+    return done();
+  }
+  if (message.time != line.promised) {
+    return refuse(&line,
+                  "a message at " + to_string(message.time) + ", but one at " + to_string(line.promised) + " was due");
+  }
+  if (message.next <= message.time) {
+    return refuse(&line, "the message at " + to_string(message.time) + " has a period that is not longer than 0");
+  }
+  return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::MessageFrame& message) {
+  Receiving* line = receiving(message.line);
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
+  if (line == nullptr)
+    return refuse(nullptr, "a message on line " + std::to_string(message.line) + ", which it has not");
+  const auto good = check_stamp(*line, message);
+  if (!good) return good;
+  Channel& channel = *line->channel;
+  const std::uint64_t consumed = channel.readers[0].consumed.load(std::memory_order_acquire);
+  if (line->written - consumed >= channel.capacity) return refuse(line, "more messages than it has credit for");
+  Slot& slot = channel.slots[line->written % channel.slot_count()];
+  slot.time = message.time;
+  slot.next = message.next;
+  if (channel.encoded) {
+    if (message.payload.size() > channel.payload_room) return refuse(line, "a payload that is too large");
+    std::memcpy(slot.payload, message.payload.data(), message.payload.size());
+    slot.size = static_cast<std::uint32_t>(message.payload.size());
+  } else if (!channel.type->decode(slot.payload, message.payload)) {
+    return refuse(line, "a payload that is no " + channel.type->name);
+  }
+  line->promised = message.next;
+  channel.written.store(++line->written, std::memory_order_release);
+  return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::Bound& bound) {
+  Receiving* line = receiving(bound.line);
+  if (line == nullptr) return refuse(nullptr, "a promise on line " + std::to_string(bound.line) + ", which it has not");
+  if (line->channel->kind != FlowKind::event) return refuse(line, "a promise on a flow that is not of events");
+  if (bound.time < line->promised) {
+    return refuse(line, "a promise going back from " + to_string(line->promised) + " to " + to_string(bound.time));
+  }
+  line->promised = bound.time;
+  line->channel->bound.store(bound.time.ns(), std::memory_order_release);
+  return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::Credit& credit) {
+  for (Sending& line : sending_) {
+    if (line.line != credit.line) continue;
+    Reader& reader = *line.end;
+    const std::uint64_t consumed = reader.consumed.load(std::memory_order_acquire) + credit.count;
+    if (consumed > line.sent) return refuse(nullptr, "credit for messages that were never sent");
+    reader.consumed.store(consumed, std::memory_order_release);
+    return done();
+  }
+  return refuse(nullptr, "credit for line " + std::to_string(credit.line) + ", which there is not");
+}
+
+Result<Done, std::string> Peer::take(const wire::Stop& stop) {
+  stopped_ = stop.reason.empty() ? "it stopped" : stop.reason;
+  return done();
+}
+
+}  // namespace isochron::flow

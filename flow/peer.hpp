@@ -1,0 +1,91 @@
+#pragma once
+// One side of a connection between two nodes that do not share memory: it moves messages from this side's channels into
+// frames, and frames into this side's arrival channels. Credits keep the sender within the flow's capacity, so that the
+// receiver never has to drop anything.
+//
+// What the other side says is checked against what it promised. A stamp other than the promised one, a period of zero,
+// a stamp or promise going back, more messages than there is room for, a line that was not agreed on, a second hello,
+// another version or scenario: the peer is fenced off with a sentence that names flow and node. What came before stays.
+//
+// Requires: greet() first; pump() whenever the node has stepped; arrived() with bytes as they come.
+// Threads:  owner thread. Cost: no allocation once buffers have grown; one send for all that a turn produced.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "flow/assembly.hpp"
+#include "flow/transport.hpp"
+#include "flow/wire.hpp"
+
+namespace isochron::flow {
+
+/// A number for a whole system: names, ports, kinds, periods. Both sides of a connection must have the same.
+std::uint64_t hash_of(const Graph& graph);
+
+class Peer {
+ public:
+  struct Names {
+    std::string self;
+    std::string other;
+  };
+  /// All links of the assembly between nodes `self` and `other`. Line numbers are places in assembly.links().
+  Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport);
+
+  void greet();
+  /// Sends what is new: messages, promises, credits, in one piece.
+  void pump();
+  /// Takes bytes that came. Fails: why the peer was fenced off; it stays fenced.
+  Result<Done, std::string> arrived(std::span<const std::byte> bytes);
+  void say_stop(const std::string& reason);
+
+  [[nodiscard]] bool greeted() const { return greeted_; }
+  [[nodiscard]] const std::string& name() const { return other_name_; }
+  /// The reason the other side gave for stopping, if it did.
+  [[nodiscard]] const std::string& stopped() const { return stopped_; }
+
+ private:
+  struct Sending {
+    std::uint32_t line;
+    Assembly::End end;
+    std::uint64_t sent = 0;
+    SimTime promised;
+  };
+  struct Receiving {
+    std::uint32_t line;
+    Channel* channel;
+    std::string flow;
+    std::uint64_t written = 0;
+    std::uint64_t credited = 0;
+    SimTime promised;
+    bool started = false;
+  };
+  Result<Done, std::string> take(const wire::Hello& hello);
+  Result<Done, std::string> take(const wire::MessageFrame& message);
+  Result<Done, std::string> take(const wire::Bound& bound);
+  Result<Done, std::string> take(const wire::Credit& credit);
+  Result<Done, std::string> take(const wire::Stop& stop);
+  Result<Done, std::string> check_stamp(const Receiving& line, const wire::MessageFrame& message) const;
+  Failure<std::string> refuse(const Receiving* line, const std::string& why) const;
+  Receiving* receiving(std::uint32_t line);
+  void pump(Sending& line);
+  void pump(Receiving& line);
+  [[nodiscard]] wire::Hello hello(std::uint32_t from) const;
+
+  Assembly& assembly_;
+  Transport& transport_;
+  std::uint32_t self_;
+  std::uint32_t other_;
+  std::string other_name_;
+  std::uint64_t scenario_;
+  std::vector<Sending> sending_;
+  std::vector<Receiving> receiving_;
+  wire::FrameReader reader_;
+  wire::Bytes out_;
+  bool greeted_ = false;
+  std::string fenced_;
+  std::string stopped_;
+};
+
+}  // namespace isochron::flow

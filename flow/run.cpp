@@ -1,0 +1,96 @@
+#include "flow/run.hpp"
+
+#include "flow/check.hpp"
+#include "flow/executor.hpp"
+
+namespace isochron::flow {
+namespace {
+constexpr std::pair<How, const char*> words[] = {{How::thread, "thread"},   {How::pool, "pool"},
+                                                 {How::threads, "threads"}, {How::processes, "processes"},
+                                                 {How::tcp, "tcp"},         {How::free, "free"}};
+
+AssemblyPlan plan_for(const Options& options) {
+  AssemblyPlan plan;
+  const bool processes = options.how == How::processes || options.how == How::tcp;
+  plan.memory = processes ? Arena::Kind::shared : Arena::Kind::own;
+  plan.split = options.how == How::tcp;
+  plan.tap = processes && options.recorder != nullptr;
+  plan.largest_message = options.largest_message;
+  plan.settings.digest = options.digest;
+  plan.settings.recorder = processes ? nullptr : options.recorder;
+  plan.settings.hold_limit = options.hold_limit;
+  return plan;
+}
+
+RunReport run_assembly(Assembly& assembly, const Options& options) {
+  switch (options.how) {
+    case How::pool:
+      return run_pool(assembly, options);
+    case How::threads:
+      return run_threads(assembly, options);
+    case How::processes:
+      return run_processes(assembly, options);
+    case How::tcp:
+      return run_tcp(assembly, options);
+    default:
+      return run_serial(assembly, options);
+  }
+}
+}  // namespace
+
+const char* to_string(How how) {
+  for (const auto& [value, word] : words) {
+    if (value == how) return word;
+  }
+  return "?";
+}
+
+Result<How, std::string> parse_how(std::string_view text) {
+  std::string known;
+  for (const auto& [value, word] : words) {
+    if (text == word) return value;
+    known += std::string(known.empty() ? "" : ", ") + word;
+  }
+  return fail("`" + std::string(text) + "` is not a way to run flows; write one of " + known);
+}
+
+std::string to_string(const NodeFailure& failure) {
+  std::string text = "node " + failure.node + " failed: " + failure.what;
+  for (const std::string& waiting : failure.waited_for_by) text += "\n  " + waiting;
+  return text;
+}
+
+NodeFailure make_failure(const Graph& graph, std::uint32_t node, std::string what,
+                         std::span<const NodeStatus> statuses) {
+  return {graph.nodes[node].name, std::move(what), waiting_for(graph, node, statuses)};
+}
+
+void start_nodes(Assembly& assembly, SimTime until) {
+  for (Node* node : assembly.nodes()) {
+    node->start(assembly.graph().start);
+    node->set_stop(until);
+  }
+}
+
+Outcome make_outcome(Assembly& assembly, RunReport report) {
+  Outcome outcome;
+  outcome.complete = report.complete;
+  outcome.failures = std::move(report.failures);
+  outcome.stall = std::move(report.stall);
+  for (const auto& ways : assembly.ways()) {
+    const Channel* channel = ways.front();
+    outcome.flow_digests.push_back(channel->digest);
+    outcome.digest = mix(outcome.digest, channel->digest);
+    outcome.messages += channel->written.load();
+  }
+  return outcome;
+}
+
+Outcome run(System& system, const Options& options) {
+  require_good(system.graph(), options.until);
+  if (options.how == How::free) return run_free(system, options);
+  Assembly assembly(system, plan_for(options));
+  return make_outcome(assembly, run_assembly(assembly, options));
+}
+
+}  // namespace isochron::flow

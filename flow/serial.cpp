@@ -1,0 +1,114 @@
+#include "flow/serial.hpp"
+
+namespace isochron::flow {
+namespace {
+constexpr std::uint32_t turn_budget = 4096;      // steps of one node before others get a turn
+constexpr std::uint32_t visits_at_a_time = 256;  // between two looks at `cancel`
+}  // namespace
+
+SerialRun::SerialRun(Assembly& assembly, const Options& options)
+    : assembly_(assembly),
+      options_(options),
+      ready_(assembly.nodes().size()),
+      statuses_(assembly.nodes().size()),
+      beat_(1) {}
+
+void SerialRun::fail(std::uint32_t node, const char* what) {
+  for (std::uint32_t n = 0; n < statuses_.size(); ++n) statuses_[n].post(*assembly_.nodes()[n]);
+  statuses_[node].failed.store(1);
+  failures_.push_back(make_failure(assembly_.graph(), node, what, statuses_));
+}
+
+void SerialRun::set_stop(SimTime t) {
+  for (std::uint32_t n = 0; n < assembly_.nodes().size() && !failed(); ++n) {
+    Node& node = *assembly_.nodes()[n];
+    try {
+      if (!started_) node.start(assembly_.graph().start);
+    } catch (const std::exception& error) {
+      fail(n, error.what());
+    }
+    node.set_stop(t);
+    ready_.wake(n);
+  }
+  started_ = true;
+}
+
+void SerialRun::visit(std::uint32_t n) {
+  beat_[0].state.store(n, std::memory_order_relaxed);
+  beat_[0].steps.store(++turns_, std::memory_order_relaxed);
+  if (assembly_.nodes()[n]->run(ready_, turn_budget) == Moved::on) ready_.wake(n);
+}
+
+bool SerialRun::some(std::uint32_t visits) {
+  std::uint32_t node = 0;
+  try {
+    for (; visits > 0; --visits) {
+      if (ready_.empty()) return false;
+      node = ready_.pop();
+      visit(node);
+    }
+  } catch (const std::exception& error) {
+    fail(node, error.what());
+    return false;
+  } catch (...) {
+    fail(node, "it threw something that is not an exception");
+    return false;
+  }
+  return true;
+}
+
+RunReport SerialRun::until(SimTime t) {
+  const auto text = [this](const std::vector<WallSpan>&) {
+    return "  " + assembly_.graph().nodes[beat_[0].state.load()].name +
+           " is in its own code; all others wait for their turn\n";
+  };
+  RunReport told;
+  std::mutex mutex;
+  {
+    const Watchdog watchdog(beat_, options_.stall_after, text, [&](const std::string& stall) {
+      const std::lock_guard lock(mutex);
+      told.stall = stall;
+      if (options_.on_stall) options_.on_stall(stall);
+    });
+    set_stop(t);
+    while (!failed() && some(visits_at_a_time)) {
+      if (options_.cancel != nullptr && options_.cancel->load()) break;
+    }
+  }
+  RunReport result = report();
+  if (result.stall.empty()) result.stall = told.stall;
+  return result;
+}
+
+RunReport SerialRun::report() const {
+  RunReport report;
+  report.failures = failures_;
+  report.complete = failures_.empty();
+  for (const Node* node : assembly_.nodes()) report.complete = report.complete && node->finished();
+  if (report.complete || failed() || !ready_.empty()) return report;
+  std::vector<NodeStatus> statuses(assembly_.nodes().size());
+  for (std::uint32_t n = 0; n < statuses.size(); ++n) statuses[n].post(*assembly_.nodes()[n]);
+  report.stall = wait_for_graph(assembly_.graph(), statuses);
+  if (options_.on_stall) options_.on_stall(report.stall);
+  return report;
+}
+
+void SerialRun::finish() {
+  for (std::uint32_t n = 0; n < assembly_.nodes().size(); ++n) {
+    try {
+      assembly_.nodes()[n]->finish();
+    } catch (const std::exception& error) {
+      fail(n, error.what());
+    }
+  }
+}
+
+RunReport run_serial(Assembly& assembly, const Options& options) {
+  SerialRun serial(assembly, options);
+  RunReport report = serial.until(options.until);
+  serial.finish();
+  if (serial.failed()) report = serial.report();
+  return report;
+}
+
+}  // namespace isochron::flow

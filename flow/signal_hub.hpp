@@ -1,0 +1,69 @@
+#pragma once
+// Nodes that each have a thread or a process of their own wake each other through their NodeStatus. Inside flow/ only.
+//
+// Waking a sleeper on another core costs some 50 µs here, so a node that has to wait first looks for news itself for a
+// short while (no flag is raised, nobody has to wake it), then gives its core to others between looks, and only then
+// asks to be woken and sleeps.
+//
+// Threads: one SignalHub for each node's loop; statuses are shared.
+
+#include <random>
+#include <thread>
+
+#include "flow/futex.hpp"
+#include "flow/stall.hpp"
+
+namespace isochron::flow {
+
+/// What all loops of one run share; may lie in shared memory.
+struct RunControl {
+  std::atomic<std::uint32_t> end{0};       // everybody: stop now
+  std::atomic<std::uint32_t> finished{0};  // how many loops have ended
+};
+
+struct Patience {
+  std::uint32_t looks = 200;   // with a pause between them
+  std::uint32_t yields = 100;  // looks with a yield between them
+};
+
+class SignalHub {
+ public:
+  static constexpr bool concurrent = true;
+  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, std::uint64_t disturb = 0)
+      : statuses_(statuses), control_(control), self_(self), disturb_(disturb), random_(disturb + self) {}
+
+  void wake(std::uint32_t node) { wake(statuses_[node]); }
+  static void wake(NodeStatus& status) {
+    status.signal.fetch_add(1);
+    if (status.sleeping.load() != 0) futex_wake(status.signal);
+  }
+  [[nodiscard]] bool sleepy() const { return sleepy_; }
+
+  /// Runs a node to its end, or until the run is ended.
+  void loop(Node& node, const Patience& patience);
+
+  /// Ends the run for everybody.
+  static void end_all(std::span<NodeStatus> statuses, RunControl& control) {
+    control.end.store(1);
+    for (NodeStatus& status : statuses) wake(status);
+  }
+
+ private:
+  bool ended() const { return control_.end.load(std::memory_order_relaxed) != 0; }
+  bool watch(const Node& node, const Patience& patience);
+  bool yield(const Node& node, std::uint32_t yields);
+  void sleep(Node& node);
+  void disturb();
+
+  std::span<NodeStatus> statuses_;
+  RunControl& control_;
+  std::uint32_t self_;
+  std::uint64_t disturb_;
+  std::minstd_rand random_;
+  bool sleepy_ = false;
+  std::uint32_t looks_ = 256;
+  std::uint32_t crowded_ = 0;   // waits left in which not to yield
+  std::uint32_t retreat_ = 64;  // how many there will be next time
+};
+
+}  // namespace isochron::flow

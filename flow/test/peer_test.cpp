@@ -1,0 +1,157 @@
+// A peer that breaks the contract is fenced off with a reason that names flow and node; what came before stays.
+
+#include "flow/peer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "flow/test/test_nodes.hpp"
+
+namespace isochron::flow::test {
+namespace {
+
+/// Keeps what was sent.
+struct Wire : Transport {
+  void send(std::span<const std::byte> bytes) override { sent.insert(sent.end(), bytes.begin(), bytes.end()); }
+  wire::Bytes sent;
+};
+
+class EventSource : public UserNode {
+  Event<std::int64_t> out_ = event<std::int64_t>("event", 1ms, 2);
+};
+
+/// Node `source` as the other side of a Peer that belongs to `sink`.
+class PeerTest : public testing::Test {
+ protected:
+  PeerTest() {
+    system_.add<Source>("source", every(10ms), 2U);
+    system_.add<EventSource>("events");
+    system_.add<Sink>("sink", 2U);
+    system_.connect("source.out", "sink.in0");
+    system_.connect("events.event", "sink.in1");
+    AssemblyPlan plan;
+    plan.split = true;
+    assembly_ = std::make_unique<Assembly>(system_, plan);
+    peer_ = std::make_unique<Peer>(*assembly_, 2, 0, wire_);
+    event_peer_ = std::make_unique<Peer>(*assembly_, 2, 1, wire_);
+  }
+
+  /// What the real other side says first.
+  wire::Bytes hello_of(std::uint32_t node) {
+    Wire other;
+    Peer(*assembly_, node, 2, other).greet();
+    return other.sent;
+  }
+  std::string message(SimTime time, SimTime next, std::uint32_t line = 0, std::size_t size = 8) {
+    wire::Bytes bytes;
+    wire::append_message(bytes, line, time, next, size);
+    return take(*peer_, bytes);
+  }
+  static std::string take(Peer& peer, const wire::Bytes& bytes) {
+    const auto taken = peer.arrived(bytes);
+    return taken ? "" : taken.error();
+  }
+  std::uint64_t arrived() const { return assembly_->links()[0].arrival->written.load(); }
+
+  System system_;
+  std::unique_ptr<Assembly> assembly_;
+  Wire wire_;
+  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Peer> event_peer_;
+};
+
+TEST_F(PeerTest, TakesMessagesAsPromised) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_TRUE(peer_->greeted());
+  EXPECT_EQ(message(at(0ms), at(10ms)), "");
+  EXPECT_EQ(message(at(10ms), at(13ms)), "");
+  EXPECT_EQ(arrived(), 2U);
+}
+
+TEST_F(PeerTest, RefusesAWrongStampAndKeepsWhatCameBefore) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(10ms)), "");
+  EXPECT_EQ(message(at(11ms), at(20ms)), "flow source.out, node source: a message at 11ms, but one at 10ms was due");
+  EXPECT_EQ(arrived(), 1U);
+  EXPECT_NE(message(at(10ms), at(20ms)), "") << "once fenced off, always";
+}
+
+TEST_F(PeerTest, RefusesAStampGoingBack) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(10ms)), "");
+  EXPECT_EQ(message(at(0ms), at(10ms)), "flow source.out, node source: a message at 0s, but one at 10ms was due");
+}
+
+TEST_F(PeerTest, RefusesAPeriodOfZeroOrLess) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(0ms)),
+            "flow source.out, node source: the message at 0s has a period that is not longer than 0");
+}
+
+TEST_F(PeerTest, RefusesMoreThanItHasCreditFor) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(1ms)), "");
+  EXPECT_EQ(message(at(1ms), at(2ms)), "");
+  EXPECT_EQ(message(at(2ms), at(3ms)), "flow source.out, node source: more messages than it has credit for");
+}
+
+TEST_F(PeerTest, RefusesAPayloadOfTheWrongSize) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(1ms), 0, 5), "flow source.out, node source: a payload that is no l");
+}
+
+TEST_F(PeerTest, RefusesALineThatWasNotAgreedOn) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(1ms), 1), "node source: a message on line 1, which it has not");
+}
+
+TEST_F(PeerTest, RefusesASecondHello) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(take(*peer_, hello_of(0)), "node source: it connected twice");
+}
+
+TEST_F(PeerTest, RefusesDataBeforeHello) {
+  EXPECT_EQ(message(at(0ms), at(1ms)), "node source: it sent before it said hello");
+}
+
+TEST_F(PeerTest, RefusesAnotherNodeAnotherScenarioAndOtherFlows) {
+  EXPECT_EQ(take(*peer_, hello_of(1)), "node source: node events answered in its place");
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Hello{wire::version, 1, "events", {}});
+  EXPECT_EQ(take(*event_peer_, bytes), "node events: it runs another scenario");
+  bytes.clear();
+  wire::append(bytes, wire::Hello{wire::version, hash_of(system_.graph()), "source", {}});
+  Peer fresh(*assembly_, 2, 0, wire_);
+  EXPECT_EQ(take(fresh, bytes), "node source: its flows are not the agreed ones");
+}
+
+TEST_F(PeerTest, RefusesPromisesGoingBackAndEventsBeforeThePromise) {
+  EXPECT_EQ(take(*event_peer_, hello_of(1)), "");
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Bound{1, at(5ms)});
+  EXPECT_EQ(take(*event_peer_, bytes), "");
+  bytes.clear();
+  wire::append_message(bytes, 1, at(4ms), at(5ms), 8);
+  EXPECT_EQ(take(*event_peer_, bytes),
+            "flow events.event, node events: an event at 4ms, but none before 5ms was promised");
+  Peer fresh(*assembly_, 2, 1, wire_);
+  EXPECT_EQ(take(fresh, hello_of(1)), "");
+  bytes.clear();
+  wire::append(bytes, wire::Bound{1, at(5ms)});
+  wire::append(bytes, wire::Bound{1, at(3ms)});
+  EXPECT_EQ(take(fresh, bytes), "flow events.event, node events: a promise going back from 5ms to 3ms");
+}
+
+TEST_F(PeerTest, RefusesCreditForWhatWasNeverSent) {
+  Peer source(*assembly_, 0, 2, wire_);
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Credit{0, 1});
+  EXPECT_EQ(take(source, bytes), "node sink: credit for messages that were never sent");
+}
+
+TEST_F(PeerTest, RefusesGarbage) {
+  EXPECT_EQ(take(*peer_, wire::Bytes(64, std::byte{0xff})),
+            "node source: a frame of 4294967295 bytes; at most 16777216 are allowed");
+}
+
+}  // namespace
+}  // namespace isochron::flow::test

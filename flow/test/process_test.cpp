@@ -1,0 +1,143 @@
+// Nodes as processes: the same results, and deaths are told.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "flow/test/test_nodes.hpp"
+
+namespace isochron::flow::test {
+
+struct Words {
+  std::string text;
+  std::vector<double> numbers;
+};
+ISOCHRON_MESSAGE(Words, "isochron_msgs/msg/Words", text, numbers)
+
+namespace {
+
+class EachWay : public testing::TestWithParam<How> {};
+INSTANTIATE_TEST_SUITE_P(Processes, EachWay, testing::Values(How::processes, How::tcp),
+                         [](const auto& way) { return std::string(to_string(way.param)); });
+
+TEST_P(EachWay, HaveTheSameDigestAsOneThread) {
+  System one = mixed_system();
+  System other = mixed_system();
+  const Outcome expected = run(one, {.until = at(100ms)});
+  const Outcome outcome = run(other, {.until = at(100ms), .how = GetParam()});
+  EXPECT_TRUE(outcome.complete) << outcome.stall;
+  for (const auto& failure : outcome.failures) ADD_FAILURE() << to_string(failure);
+  EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
+}
+
+TEST_P(EachWay, EndWhateverTheStopTime) {
+  for (const SimSpan until : {SimSpan(0ns), SimSpan(1ns), SimSpan(7'000'001ns)}) {
+    System system = mixed_system(3);
+    EXPECT_TRUE(run(system, {.until = at(until), .how = GetParam()}).complete) << until.ns();
+  }
+}
+
+class Teller : public UserNode {
+  void fill(Words& words, SimTime t) {
+    words.text = "at " + std::to_string(t.ns());
+    words.numbers.assign(static_cast<std::size_t>(t.ns() % 7), 0.5);
+  }
+  Output<Words> out_ = output<&Teller::fill>("out", every(1ms));
+};
+class Listener : public UserNode {
+  void got(const Words& words) {
+    sum_ += static_cast<double>(words.text.size()) + static_cast<double>(words.numbers.size());
+  }
+  void fill(double& value) { value = sum_; }
+  double sum_ = 0;
+  Input<Words> in_ = input<&Listener::got>("in");
+  Output<double> out_ = output<&Listener::fill>("out", every(2ms));
+};
+
+TEST_P(EachWay, CarryMessagesWithTextAndLists) {
+  const auto make = [] {
+    System system;
+    system.add<Teller>("teller");
+    system.add<Listener>("listener");
+    system.connect("teller.out", "listener.in");
+    return system;
+  };
+  System one = make();
+  System other = make();
+  const Outcome expected = run(one, {.until = at(50ms)});
+  const Outcome outcome = run(other, {.until = at(50ms), .how = GetParam()});
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
+}
+
+TEST_P(EachWay, RefuseAMessageThatDoesNotFit) {
+  System system;
+  system.add<Teller>("teller");
+  const Outcome outcome = run(system, {.until = at(5ms), .how = GetParam(), .largest_message = 16});
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_NE(outcome.failures[0].what.find("flow teller.out"), std::string::npos);
+}
+
+TEST_P(EachWay, TellWhichNodeThrew) {
+  System system;
+  system.add<Source>("source", every(1ms), 1U);
+  system.add<Hook>("bad", [](SimTime t) {
+    if (t >= at(5ms)) throw std::runtime_error("it hurts");
+  });
+  system.connect("source.out", "bad.in");
+  const Outcome outcome = run(system, {.until = at(1s), .how = GetParam()});
+  EXPECT_FALSE(outcome.complete);
+  ASSERT_GE(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "bad");
+  EXPECT_EQ(outcome.failures[0].what, "it hurts");
+}
+
+TEST_P(EachWay, TellWhichProcessDiedAndWhoWaitedForIt) {
+  System system;
+  system.add<Source>("source", every(1ms), 1U);
+  system.add<Hook>("bad", [](SimTime t) {
+    if (t >= at(5ms)) kill(getpid(), SIGKILL);
+  });
+  system.connect("source.out", "bad.in");
+  const Outcome outcome = run(system, {.until = at(1s), .how = GetParam()});
+  EXPECT_FALSE(outcome.complete);
+  ASSERT_GE(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "bad");
+  EXPECT_EQ(outcome.failures[0].what, "its process was killed: Killed");
+  if (GetParam() == How::processes) {
+    ASSERT_EQ(outcome.failures[0].waited_for_by.size(), 1U);
+    EXPECT_NE(outcome.failures[0].waited_for_by[0].find("source waits for room on source.out"), std::string::npos);
+  }
+}
+
+TEST_P(EachWay, ReportEveryMessageToTheParentsRecorder) {
+  struct Hashing : Recorder {
+    void sent(const Sent& message) override {
+      std::uint64_t& hash = hashes[message.flow];
+      hash = message.type->digest(mix(hash, static_cast<std::uint64_t>(message.time.ns())), message.value);
+    }
+    std::map<std::uint32_t, std::uint64_t> hashes;
+  };
+  Hashing expected, seen;
+  System one = mixed_system(3);
+  System other = mixed_system(3);
+  ASSERT_TRUE(run(one, {.until = at(60ms), .recorder = &expected}).complete);
+  ASSERT_TRUE(run(other, {.until = at(60ms), .how = GetParam(), .recorder = &seen}).complete);
+  EXPECT_EQ(seen.hashes, expected.hashes);
+}
+
+TEST_P(EachWay, SayWhoWaitsForWhomWhenNothingMoves) {
+  System system;
+  system.add<Source>("source", every(1ms), 1U);
+  system.add<Hook>("stuck", [](SimTime) { usleep(400'000); });
+  system.connect("source.out", "stuck.in");
+  std::string told;
+  Options options{.until = at(2ms), .how = GetParam(), .stall_after = WallSpan(100ms)};
+  options.on_stall = [&](const std::string& text) { told = text; };
+  EXPECT_TRUE(run(system, options).complete);
+  EXPECT_NE(told.find("stuck is in its own code"), std::string::npos) << told;
+}
+
+}  // namespace
+}  // namespace isochron::flow::test

@@ -1,0 +1,124 @@
+#include "flow/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace isochron::flow::wire {
+namespace {
+
+Hello some_hello() { return {version, 42, "yellow", {{0, "yellow.position", "red.pull", 7}, {5, "a.b", "c.d", 8}}}; }
+
+Bytes all_kinds() {
+  Bytes bytes;
+  append(bytes, some_hello());
+  const auto payload = append_message(bytes, 3, SimTime::from_ns(-5), SimTime::from_ns(10), 4);
+  std::memcpy(payload.data(), "abcd", 4);
+  append(bytes, Bound{4, SimTime::never()});
+  append(bytes, Credit{5, 2});
+  append(bytes, Stop{"enough"});
+  return bytes;
+}
+
+/// Kinds of the frames read when the stream is cut into pieces of this size.
+std::vector<std::size_t> kinds_read(const Bytes& bytes, std::size_t piece) {
+  FrameReader reader;
+  std::vector<std::size_t> kinds;
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    reader.feed(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)));
+    while (true) {
+      const auto frame = reader.next();
+      if (!frame || !frame->has_value()) break;
+      kinds.push_back((*frame)->index());
+    }
+  }
+  return kinds;
+}
+
+std::string refused(const Bytes& bytes, std::size_t largest = default_largest_frame) {
+  FrameReader reader(largest);
+  reader.feed(bytes);
+  while (true) {
+    const auto frame = reader.next();
+    if (!frame) return frame.error();
+    if (!frame->has_value()) return "";
+  }
+}
+
+template <class T>
+void overwrite(Bytes& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+TEST(Wire, ReadsWhatItWroteHoweverTheStreamIsCut) {
+  const Bytes bytes = all_kinds();
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    ASSERT_EQ(kinds_read(bytes, piece), (std::vector<std::size_t>{0, 1, 2, 3, 4})) << piece;
+  }
+}
+
+TEST(Wire, KeepsEveryField) {
+  FrameReader reader;
+  reader.feed(all_kinds());
+  const auto frame = [&] { return **reader.next(); };
+  EXPECT_EQ(std::get<Hello>(frame()), some_hello());
+  const Frame message = frame();
+  const auto& body = std::get<MessageFrame>(message);
+  EXPECT_EQ(body.line, 3U);
+  EXPECT_EQ(body.time.ns(), -5);
+  EXPECT_EQ(body.next.ns(), 10);
+  EXPECT_EQ(std::memcmp(body.payload.data(), "abcd", 4), 0);
+  EXPECT_EQ(std::get<Bound>(frame()).time, SimTime::never());
+  EXPECT_EQ(std::get<Credit>(frame()).count, 2U);
+  EXPECT_EQ(std::get<Stop>(frame()).reason, "enough");
+}
+
+TEST(Wire, WaitsForTheOtherHalfOfAFrame) {
+  const Bytes bytes = all_kinds();
+  FrameReader reader;
+  reader.feed(std::span(bytes).first(20));
+  EXPECT_FALSE((*reader.next()).has_value());
+  EXPECT_EQ(reader.pending(), 20U);
+}
+
+TEST(Wire, RefusesAFrameOfFourGigabytesBeforeItCame) {
+  Bytes bytes = all_kinds();
+  overwrite(bytes, 0, std::uint32_t{0xffffffff});
+  EXPECT_EQ(refused(bytes), "a frame of 4294967295 bytes; at most 16777216 are allowed");
+}
+
+TEST(Wire, RefusesAnEmptyFrame) {
+  EXPECT_EQ(refused(Bytes(4, std::byte{0})), "a frame of 0 bytes; at most 16777216 are allowed");
+}
+
+TEST(Wire, RefusesAnotherVersionAndSaysWhich) {
+  Hello hello = some_hello();
+  hello.version = 9;
+  Bytes bytes;
+  append(bytes, hello);
+  EXPECT_EQ(refused(bytes), "the peer speaks version 9 of the flow protocol, this is version 1");
+}
+
+TEST(Wire, RefusesStrangersUnknownKindsAndWrongSizes) {
+  Bytes bytes;
+  append(bytes, some_hello());
+  overwrite(bytes, 5, std::uint32_t{1});
+  EXPECT_EQ(refused(bytes), "the peer does not speak Isochron flows");
+  bytes.clear();
+  append(bytes, Credit{1, 1});
+  overwrite(bytes, 4, std::uint8_t{77});
+  EXPECT_EQ(refused(bytes), "a frame of unknown kind 77");
+  overwrite(bytes, 4, std::uint8_t{3});
+  EXPECT_EQ(refused(bytes), "a bound frame of the wrong size");
+}
+
+TEST(Wire, IsDeadAfterTheFirstMistake) {
+  FrameReader reader;
+  reader.feed(Bytes(4, std::byte{0}));
+  EXPECT_FALSE(reader.next().ok());
+  reader.feed(all_kinds());
+  EXPECT_FALSE(reader.next().ok());
+}
+
+}  // namespace
+}  // namespace isochron::flow::wire

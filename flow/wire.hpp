@@ -1,0 +1,96 @@
+#pragma once
+// What flows say to each other between processes and machines: frames in a stream of bytes, little endian.
+//
+//     size u32 │ kind u8 │ body                  size counts kind and body
+//
+//     hello    magic u32, version u16, scenario u64, node text, lines: u16 × { number u32, output text, input text,
+//              payload type u64 }
+//     message  line u32, time i64, next i64, payload
+//     bound    line u32, time i64                promise of an event flow; costs no credit
+//     credit   line u32, count u32               so many messages were consumed
+//     stop     reason text
+//
+// A line is one sink of one flow; text is u16 length and bytes. hello comes first and once in each direction.
+//
+// Promises: the reader accepts whole frames only, in any slicing of the stream; it never reads beyond what came and
+// never
+//           keeps more than the largest frame. What is wrong is said in a sentence; after that the stream is dead.
+// Threads:  owner thread. Cost: no allocation once the buffers have grown to the largest frame.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/result.hpp"
+#include "core/time.hpp"
+
+namespace isochron::flow::wire {
+
+inline constexpr std::uint32_t magic = 0x464f5349;  // "ISOF"
+inline constexpr std::uint16_t version = 1;
+inline constexpr std::size_t default_largest_frame = 16 * 1024 * 1024;
+
+struct Line {
+  std::uint32_t number = 0;
+  std::string output;
+  std::string input;
+  std::uint64_t type = 0;
+  friend bool operator==(const Line&, const Line&) = default;
+};
+struct Hello {
+  std::uint16_t version = wire::version;
+  std::uint64_t scenario = 0;
+  std::string node;
+  std::vector<Line> lines;
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+struct MessageFrame {
+  std::uint32_t line = 0;
+  SimTime time;
+  SimTime next;
+  std::span<const std::byte> payload;  // valid until the reader is used again
+};
+struct Bound {
+  std::uint32_t line = 0;
+  SimTime time;
+};
+struct Credit {
+  std::uint32_t line = 0;
+  std::uint32_t count = 0;
+};
+struct Stop {
+  std::string reason;
+};
+using Frame = std::variant<Hello, MessageFrame, Bound, Credit, Stop>;
+
+using Bytes = std::vector<std::byte>;
+void append(Bytes& to, const Hello& hello);
+void append(Bytes& to, const Bound& bound);
+void append(Bytes& to, const Credit& credit);
+void append(Bytes& to, const Stop& stop);
+/// Room for the payload of a message; the caller fills it.
+std::span<std::byte> append_message(Bytes& to, std::uint32_t line, SimTime time, SimTime next, std::size_t payload);
+
+class FrameReader {
+ public:
+  explicit FrameReader(std::size_t largest_frame = default_largest_frame) : largest_(largest_frame) {}
+
+  void feed(std::span<const std::byte> bytes);
+  /// The next frame, nothing if it is not whole yet, or why the stream makes no sense.
+  Result<std::optional<Frame>, std::string> next();
+  /// Bytes of a frame that is not whole yet.
+  [[nodiscard]] std::size_t pending() const { return buffer_.size() - at_; }
+
+ private:
+  std::size_t largest_;
+  Bytes buffer_;
+  std::size_t at_ = 0;
+  std::string dead_;  // why, once it is
+};
+
+}  // namespace isochron::flow::wire

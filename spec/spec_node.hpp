@@ -1,0 +1,103 @@
+#pragma once
+// The node that the explorer fills systems with. What it sends depends on everything it consumed, in order, so that any
+// difference in order shows; it changes the periods of predictive flows as it goes and sends events now and then. It
+// watches rules 1 to 3 itself.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "flow/user_node.hpp"
+
+namespace isochron::spec {
+
+struct Token {
+  std::uint64_t value = 0;
+};
+
+class SpecNode : public flow::UserNode {
+ public:
+  static constexpr std::uint32_t max_outputs = 4;
+  /// Everything that changes as it runs.
+  struct State {
+    std::uint64_t value = 0;
+    std::int64_t consumed_at = INT64_MIN;     // the latest stamp consumed
+    std::int64_t emitted_at = INT64_MIN;      // the latest stamp of a predictive or observation message
+    std::array<std::uint64_t, 8> consumed{};  // of each input: hash of what came
+  };
+  State state;
+  std::string broken;
+
+  explicit SpecNode(const flow::NodeInfo& info) : info_(info) {
+    for (const flow::InputInfo& in : info.inputs) inputs_.push_back(input<&SpecNode::consume>(in.name));
+    make_outputs<0>();
+  }
+
+  /// The hash of what a flow carried, as recorder and sinks compute it.
+  static std::uint64_t add(std::uint64_t hash, SimTime t, const Token& token) {
+    return flow::mix(hash, static_cast<std::uint64_t>(t.ns()) + 17, token.value);
+  }
+
+ private:
+  template <std::uint32_t k>
+  void make_outputs() {
+    if constexpr (k < max_outputs) {
+      if (k < info_.outputs.size()) {
+        const flow::OutputInfo& out = info_.outputs[k];
+        if (out.kind == flow::FlowKind::event) {
+          events_.push_back(event<Token>(out.name, out.lookahead, out.capacity));
+        } else {
+          const flow::Schedule schedule{out.kind, out.period, out.first};
+          outputs_.push_back({k, output<&SpecNode::emit<k>>(out.name, schedule, out.capacity)});
+        }
+      }
+      make_outputs<k + 1>();
+    }
+  }
+
+  void consume(const Token& token, SimTime t, flow::InputId id) {
+    if (t.ns() < state.consumed_at) break_rule("1: consumed back in time", t);
+    if (t.ns() < state.emitted_at) break_rule("2: consumed what is earlier than an emission", t);
+    state.consumed_at = t.ns();
+    state.consumed[id.index] = add(state.consumed[id.index], t, token);
+    state.value = flow::mix(state.value, token.value, id.index);
+    send_events(t);
+  }
+
+  template <std::uint32_t k>
+  void emit(Token& token, SimTime t) {
+    const bool predictive = info_.outputs[k].kind == flow::FlowKind::predictive;
+    const bool late = predictive ? t.ns() <= state.consumed_at : t.ns() < state.consumed_at;
+    if (late) break_rule("3: emitted what is not later than something consumed", t);
+    state.emitted_at = std::max(state.emitted_at, t.ns());
+    state.value = flow::mix(state.value, k, 5);
+    token.value = state.value;
+    for (auto& [index, output] : outputs_) {
+      // Some predictive flows change their period with every message.
+      if (index == k && predictive && info_.outputs[k].period.ns() > 2) {
+        output.next_at(t + SimSpan::from_ns(1 + static_cast<std::int64_t>(state.value % 3)));
+      }
+    }
+    send_events(t);
+  }
+
+  void send_events(SimTime t) {
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const std::uint64_t dice = flow::mix(state.value, i, 9) % 8;
+      if (dice > 3) continue;
+      const SimSpan extra = SimSpan::from_ns(static_cast<std::int64_t>(dice % 3));
+      events_[i].send(t + events_[i].lookahead() + extra, {flow::mix(state.value, i, 11)});
+    }
+  }
+
+  void break_rule(const char* rule, SimTime t) {
+    if (broken.empty()) broken = "rule " + std::string(rule) + ", node " + info_.name + " at " + std::to_string(t.ns());
+  }
+
+  flow::NodeInfo info_;
+  std::vector<flow::Input<Token>> inputs_;
+  std::vector<std::pair<std::uint32_t, flow::Output<Token>>> outputs_;
+  std::vector<flow::Event<Token>> events_;
+};
+
+}  // namespace isochron::spec
