@@ -62,6 +62,10 @@ const char* SharedLink::open(const char* descriptors) {
     munmap(at, sizeof(protocol::Pages));
     return "program and coordinator speak different versions; build both from one Isochron";
   }
+  if (found->owner.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid())) {
+    munmap(at, sizeof(protocol::Pages));
+    return "only the process that the coordinator started may attach; a script that starts the program needs `exec`";
+  }
   void* ring = mmap(nullptr, 4096, access, MAP_SHARED, static_cast<int>(bell), 0);
   if (ring == MAP_FAILED) return "the coordinator's doorbell cannot be mapped";
   pthread_once(&ending_once, make_ending);
@@ -74,8 +78,9 @@ protocol::Link* SharedLink::mine() {
   if (link_of_this_thread != nullptr) return link_of_this_thread;
   const auto thread = static_cast<std::uint32_t>(gettid());
   for (protocol::Link& link : pages_->links) {
-    std::uint32_t free = 0;
-    if (!link.owner.compare_exchange_strong(free, thread, std::memory_order_acq_rel)) continue;
+    std::uint32_t owner = 0;
+    const bool taken = link.owner.compare_exchange_strong(owner, thread, std::memory_order_acq_rel);
+    if (!taken && owner != thread) continue;  // our own from before an exec is taken over
     const auto used = static_cast<std::uint32_t>(&link - pages_->links) + 1;
     if (pages_->links_used.load(std::memory_order_relaxed) < used) pages_->links_used.store(used);
     link_of_this_thread = &link;

@@ -60,6 +60,10 @@ class Channel {
     }
   }
   [[nodiscard]] std::uint32_t links_used() const;
+  /// The thread that has this link.
+  [[nodiscard]] std::uint32_t owner(std::uint32_t link) const {
+    return pages_.links[link].owner.load(std::memory_order_relaxed);
+  }
   void set_over() { pages_.over.store(1, std::memory_order_release); }
 
  private:

@@ -69,9 +69,14 @@ const Charge* ComputeCost::next_charge() const {
   return at_ < tape.charges.size() ? &tape.charges[at_] : nullptr;
 }
 
-std::optional<SimTime> ComputeCost::next_clock(std::uint32_t link) {
+bool ComputeCost::has_clock(std::uint32_t link) const {
   const auto& tape = *std::get<RecordedCompute>(compute_).tape;
-  if (link >= tape.clocks.size() || clock_at_[link] >= tape.clocks[link].size()) return std::nullopt;
+  return link < tape.clocks.size() && clock_at_[link] < tape.clocks[link].size();
+}
+
+std::optional<SimTime> ComputeCost::next_clock(std::uint32_t link) {
+  if (!has_clock(link)) return std::nullopt;
+  const auto& tape = *std::get<RecordedCompute>(compute_).tape;
   return tape.clocks[link][clock_at_[link]++];
 }
 

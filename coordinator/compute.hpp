@@ -35,6 +35,7 @@ class ComputeCost {
   [[nodiscard]] const Charge* next_charge() const;
   void take_charge() { ++at_; }
   /// Recorded: the clock values of a link, and how many of them were handed out.
+  [[nodiscard]] bool has_clock(std::uint32_t link) const;
   [[nodiscard]] std::optional<SimTime> next_clock(std::uint32_t link);
 
  private:

@@ -27,6 +27,7 @@ Outcome Conductor::conduct(std::stop_token stop, const std::function<void(SimTim
     loop(stop, progress);
   }
   flush_happenings(SimTime::never());
+  record_unfinished();
   outcome_.accounting = watch_.total();
   outcome_.reached = schedule_->world();
   outcome_.completed = outcome_.why_ended.empty();
@@ -141,10 +142,7 @@ void Conductor::request_arrived(std::uint32_t program, std::uint32_t link) {
     pending.others_run = may_wait && m.process->thread_count() > 1;
   }
   if (m.cost.measured()) {
-    m.channel->empty_ring(link, [&](SimTime value) {
-      ++m.figures.clock_reads;
-      if (recorder_ != nullptr) recorder_->clock(program, link, value);
-    });
+    take_clock_values(program, link);
     if (recorder_ != nullptr) {
       recorder_->charge(program, {Charge::Kind::asked, pending.others_run, link, m.cpu_newest, {}});
     }
@@ -153,6 +151,14 @@ void Conductor::request_arrived(std::uint32_t program, std::uint32_t link) {
   }
   m.pending = pending;
   schedule_->arrived(program, ask == protocol::Ask::read || ask == protocol::Ask::receive);
+}
+
+void Conductor::take_clock_values(std::uint32_t program, std::uint32_t link) {
+  Member& m = *members_[program];
+  m.channel->empty_ring(link, [&](SimTime value) {
+    ++m.figures.clock_reads;
+    if (recorder_ != nullptr) recorder_->clock(program, link, value);
+  });
 }
 
 // No thread of the program runs. If one of them waits for a time or a message, that is what the others wait for; if
@@ -172,6 +178,9 @@ void Conductor::blocked(std::uint32_t program) {
 
 void Conductor::ended(std::uint32_t program) {
   Member& m = *members_[program];
+  for (std::uint32_t link = 0; m.cost.measured() && link < m.channel->links_used(); ++link) {
+    take_clock_values(program, link);
+  }
   if (m.cost.measured() && recorder_ != nullptr) {
     recorder_->charge(program, {Charge::Kind::ended, false, 0, m.cpu_newest, {}});
   }
@@ -209,7 +218,9 @@ bool Conductor::collect_arrival(std::uint32_t program) {
       request_arrived(program, charge->link);
       return true;
     }
-    const bool off_the_record = charge == nullptr || charge->kind == Charge::Kind::ended;
+    const bool to_the_end = charge != nullptr && charge->kind == Charge::Kind::unfinished;
+    if (to_the_end && schedule_->program_time(program) >= until_) return false;
+    const bool off_the_record = charge == nullptr || to_the_end || charge->kind == Charge::Kind::ended;
     if (!off_the_record) {
       if (!watcher_->ended(program) || !m.process->ended()) return false;
       return ended(program), true;
@@ -281,7 +292,7 @@ void Conductor::begin(std::uint32_t program, SimTime at) {
   if (m.cost.measured()) return;
   show_clock(m, at, at, false);
   m.silent_since = watch_.last();
-  if (m.cost.recorded() && !m.promised) promise(program);
+  if (m.cost.recorded() && !m.promised && !m.pending) promise(program);
 }
 
 void Conductor::promise(std::uint32_t program) {
@@ -290,17 +301,28 @@ void Conductor::promise(std::uint32_t program) {
   if (charge == nullptr) return;
   m.promised = true;
   schedule_->executed(program, m.cost.up_to(charge->total));
-  if (charge->kind == Charge::Kind::asked) {
-    m.channel->fill_ring(charge->link, [&] { return m.cost.next_clock(charge->link); });
-    return;
+  for (std::uint32_t link = 0; link < protocol::links_max; ++link) {
+    if (m.cost.has_clock(link)) m.channel->fill_ring(link, [&] { return m.cost.next_clock(link); });
   }
-  if (charge->kind == Charge::Kind::ended) return;  // its process says when
+  if (charge->kind == Charge::Kind::asked) return;
+  if (charge->kind == Charge::Kind::ended || charge->kind == Charge::Kind::unfinished) return;  // its process says when
   m.pending = Pending{};
   m.pending->kind = charge->kind;
   m.pending->resumed = charge->resumed;
   m.cost.take_charge();
   m.promised = false;
   schedule_->arrived(program, false);
+}
+
+// What a program executed towards a request that it never made delays the others in a replay as it did in the run.
+void Conductor::record_unfinished() {
+  if (recorder_ == nullptr) return;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const Member& m = *members_[i];
+    if (!m.cost.measured() || m.pending || !schedule_->computing(i)) continue;
+    for (std::uint32_t link = 0; link < m.channel->links_used(); ++link) take_clock_values(i, link);
+    recorder_->charge(i, {Charge::Kind::unfinished, false, 0, m.cpu_newest, {}});
+  }
 }
 
 void Conductor::record_drift(std::uint32_t cpu) {

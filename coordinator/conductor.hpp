@@ -64,6 +64,7 @@ class Conductor {
   void show_clock(Member& m, SimTime base, SimTime limit, bool flowing);
   void charge_executed(std::uint32_t program);
   void request_arrived(std::uint32_t program, std::uint32_t link);
+  void take_clock_values(std::uint32_t program, std::uint32_t link);
   void blocked(std::uint32_t program);
   void ended(std::uint32_t program);
   void await_arrival(std::uint32_t program);
@@ -75,6 +76,7 @@ class Conductor {
   void recover(std::uint32_t program, WallTime when);
   void begin(std::uint32_t program, SimTime at);
   void promise(std::uint32_t program);
+  void record_unfinished();
   void record_drift(std::uint32_t cpu);
   void record_drift_of_all();
   void stop_with(std::string why);

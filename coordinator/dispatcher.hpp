@@ -34,6 +34,8 @@ class Dispatcher {
   virtual Why run(std::size_t program, CpuSpan budget) = 0;
   /// Lets a blocked program go on if it can, for this wall time: used_up when it executed anything.
   virtual Why try_blocked(std::size_t program, WallSpan span) = 0;
+  /// A thread of the program was woken: it goes first among its siblings, as it would on the robot.
+  virtual void favour(std::size_t program, pid_t thread) = 0;
   /// Nobody executes until the next run().
   virtual void hold() = 0;
   /// The program is no longer ours: it runs as any other process, or is gone.

@@ -24,7 +24,8 @@ constexpr int priority_coordinator = 90;
 constexpr int priority_active = 80;
 constexpr int priority_detector = 75;
 constexpr int priority_waiting = 70;
-constexpr WallSpan shortest_sleep = std::chrono::microseconds(2);
+constexpr CpuSpan turn_of_a_thread = std::chrono::milliseconds(1);
+constexpr WallSpan shortest_sleep = std::chrono::microseconds(5);
 
 // Threads and processes that a program starts come without our priority, and are found by looking.
 bool set_fifo(pid_t thread, int priority) {
@@ -127,7 +128,10 @@ class FifoDispatcher final : public Dispatcher {
   Why run(std::size_t index, CpuSpan budget) override {
     Program& p = programs_[index];
     activate(index);
-    const CpuTime target = p.process->cpu_time() + budget;
+    CpuTime before = p.process->cpu_time();
+    const CpuTime target = before + budget;
+    CpuTime turn = before;
+    WallSpan at_least = shortest_sleep;
     for (;;) {
       const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
       if (p.channel->asking()) return Why::asked;
@@ -137,9 +141,17 @@ class FifoDispatcher final : public Dispatcher {
         if (p.threads.size() > 1) take_turns(p);
         return Why::used_up;
       }
+      if (p.threads.size() > 1 && executed - turn >= turn_of_a_thread) {
+        take_turns(p);
+        turn = executed;
+      }
+      // A deadline that passes before we sleep would let nobody run: each time it did, allow for more.
+      at_least = executed == before ? at_least * 2 : shortest_sleep;
+      before = executed;
       detector_->arm();
-      const WallSpan left = std::max(WallSpan::from_ns((target - executed).ns()), shortest_sleep);
-      futex_wait_until(bell_.rings, rings, wall_now() + left);
+      CpuSpan left = target - executed;
+      if (p.threads.size() > 1) left = std::min(left, turn_of_a_thread);
+      futex_wait_until(bell_.rings, rings, wall_now() + std::max(WallSpan::from_ns(left.ns()), at_least));
       if (p.channel->asking()) return Why::asked;
       if (detector_->fired() && !found_more_threads(p)) return Why::blocked;
     }
@@ -155,6 +167,14 @@ class FifoDispatcher final : public Dispatcher {
     futex_wait_until(bell_.rings, rings, wall_now() + span);
     if (p.channel->asking()) return Why::asked;
     return p.process->cpu_time() > before ? Why::used_up : Why::blocked;
+  }
+
+  void favour(std::size_t index, pid_t thread) override {
+    Program& p = programs_[index];
+    if (index != active_ || p.threads.size() < 2) return;
+    for (const pid_t other : p.threads) {
+      if (other != thread) to_the_end(other);
+    }
   }
 
   void hold() override {
@@ -217,12 +237,16 @@ class FifoDispatcher final : public Dispatcher {
     return true;
   }
 
-  /// A thread that spins would starve its siblings of equal priority: each quantum another one goes first.
+  /// Behind its siblings in the queue of equal priority.
+  static void to_the_end(pid_t thread) {
+    swap_priority(thread, priority_waiting);
+    swap_priority(thread, priority_active);
+  }
+
+  /// A thread that spins would starve its siblings of equal priority: after each turn another one goes first.
   static void take_turns(Program& p) {
     p.first = (p.first + 1) % p.threads.size();
-    const pid_t last = p.threads[p.first];
-    swap_priority(last, priority_waiting);
-    swap_priority(last, priority_active);
+    to_the_end(p.threads[p.first]);
   }
 
   protocol::Bell& bell_;

@@ -73,6 +73,8 @@ class StopDispatcher final : public Dispatcher {
     return p.process->cpu_time() > before ? Why::used_up : Why::blocked;
   }
 
+  void favour(std::size_t /*program*/, pid_t /*thread*/) override {}  // the kernel shares fairly among threads
+
   void hold() override {
     if (active_ != nobody) kill(programs_[active_].process->pid(), SIGSTOP);
     active_ = nobody;

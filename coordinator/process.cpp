@@ -39,6 +39,7 @@ struct Prepared {
   int bell = -1;
   int output = -1;
   int report = -1;
+  protocol::Pages* shared = nullptr;
   pid_t parent = 0;
 };
 
@@ -55,7 +56,8 @@ bool overridden(const char* entry, const ProgramSpec& spec) {
   return false;
 }
 
-Prepared prepare(const Process::Start& start, int pages, int output, int report) {
+Prepared prepare(const Process::Start& start, const SharedMemory& memory, int output, int report) {
+  const int pages = memory.descriptor();
   const ProgramSpec& spec = *start.spec;
   Prepared p;
   const std::size_t arguments = spec.run.size();
@@ -79,6 +81,7 @@ Prepared prepare(const Process::Start& start, int pages, int output, int report)
   p.bell = start.bell;
   p.output = output;
   p.report = report;
+  p.shared = static_cast<protocol::Pages*>(memory.data());
   p.parent = getpid();
   return p;
 }
@@ -90,6 +93,7 @@ void limit(__rlimit_resource resource, rlim_t value) {
 
 [[noreturn]] void become(const Prepared& p) {
   setpgid(0, 0);
+  p.shared->owner.store(static_cast<std::uint32_t>(getpid()));
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != p.parent) _exit(127);  // we died before that was in force
   sigset_t none;
@@ -160,7 +164,7 @@ void Process::start(const Start& start) {
   ENSURE(pipe2(output, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0, "no descriptors left");
   fcntl(output[0], F_SETPIPE_SZ, 1 << 20);
   fcntl(output[0], F_SETFL, O_NONBLOCK);
-  const Prepared prepared = prepare(start, memory_.descriptor(), output[1], report[1]);
+  const Prepared prepared = prepare(start, memory_, output[1], report[1]);
   pid_ = fork();
   if (pid_ == 0) become(prepared);
   close(output[1]);

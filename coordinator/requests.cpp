@@ -52,6 +52,7 @@ void Conductor::operate(std::uint32_t program, SimTime at) {
       }
       ++stalled_;
       return schedule_->stall(program, m.spec.blocking == Blocking::charge_wall ? at : SimTime::never());
+    case Charge::Kind::unfinished:
     case Charge::Kind::asked:
       break;
   }
@@ -95,16 +96,16 @@ void Conductor::answer(std::uint32_t program, const Pending& pending, SimTime at
 
 void Conductor::done(std::uint32_t program, std::uint32_t link, Exchange exchange, SimTime at) {
   exchange.time = at.ns();
+  schedule_->resume(program);
   begin(program, at);
   members_[program]->channel->answer(link, exchange);
-  schedule_->resume(program);
 }
 
 void Conductor::refuse(std::uint32_t program, std::uint32_t link, Verdict verdict, SimTime at, const std::string& why) {
   fault(program, at, why);
+  schedule_->resume(program);
   begin(program, at);
   members_[program]->channel->refuse(link, verdict, at, why);
-  schedule_->resume(program);
 }
 
 void Conductor::fault(std::uint32_t program, SimTime at, const std::string& what) {
@@ -173,6 +174,7 @@ void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
   const Wait wait = m.waits[link];
   begin(program, at);
   if (wait.recovering) return;
+  if (m.dispatched_as) dispatcher_->favour(*m.dispatched_as, static_cast<pid_t>(m.channel->owner(link)));
   Exchange exchange;
   exchange.time = at.ns();
   if (wait.receiving) {
@@ -330,9 +332,10 @@ void Conductor::answer_receive(std::uint32_t program, const Pending& pending, Si
     }
   }
   if (m.mailbox.first(wait.from) <= at) {
+    schedule_->resume(program);
     begin(program, at);
     hand_over(program, pending.link, at);
-    return schedule_->resume(program);
+    return;
   }
   const SimTime until = SimTime::from_ns(pending.exchange.time);
   if (until > at) return suspend(program, pending, std::min(until, m.mailbox.first(wait.from)), true);

@@ -15,10 +15,11 @@ namespace isochron::coordinator {
 /// One moment of a program at which its own computing stopped.
 struct Charge {
   enum class Kind : std::uint8_t {
-    asked,    // link asked for something
-    blocked,  // no thread of it ran any more; it goes on when a link wakes
-    stalled,  // in a call that is not mediated; went on at `resumed`
-    ended,    // the process ended
+    asked,       // link asked for something
+    blocked,     // no thread of it ran any more; it goes on when a link wakes
+    stalled,     // in a call that is not mediated; went on at `resumed`
+    ended,       // the process ended
+    unfinished,  // the run ended while it computed
   };
   Kind kind = Kind::asked;
   bool others_run = false;  // asked only: other threads of the program went on computing

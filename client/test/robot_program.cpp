@@ -75,7 +75,7 @@ void follower() {
   auto robot = isochron::attach();
   while (auto now = robot.wait(milliseconds(number(0, 10)))) {
     while (auto plan = robot.receive<double>()) {
-      if (plan->sent > *now) std::_Exit(66);  // before it was sent
+      if (plan->sent > robot.now()) std::_Exit(66);  // before it was sent
       robot.write("thrust", 1 - plan->value);
     }
   }
