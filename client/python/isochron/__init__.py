@@ -1,0 +1,157 @@
+"""What a robot program in Python imports. It is written once and runs in every mode:
+
+    import isochron
+    robot = isochron.attach()
+    while (now := robot.wait(0.010)) is not None:      # seconds; idle until the next release, None when the run is over
+        position = robot.read("position")              # sampled at this program's own time
+        robot.write("thrust", 1.0 - position)          # held until the next write
+
+Numbers and arrays of numbers come and go as float, int, or lists of them (numpy arrays where numpy is there and
+`numpy=True`); everything else as bytes. All times are seconds as float, or nanoseconds where a name ends with _ns.
+"""
+import ctypes
+import os
+import re
+import struct
+
+__all__ = ["attach", "Robot", "Error", "Message"]
+
+_OK, _ENDED, _NOTHING = 1, 0, 2
+_NEVER = 2**63 - 1
+_FORMATS = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
+            "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
+
+
+class Error(RuntimeError):
+    """A request that was refused; its text says why."""
+
+
+class Message:
+    """What another program sent: `value`, and `sent`, when."""
+
+    def __init__(self, value, sent_ns):
+        self.value = value
+        self.sent_ns = sent_ns
+        self.sent = sent_ns * 1e-9
+
+
+def _load():
+    here = os.path.dirname(os.path.abspath(__file__))
+    places = [os.environ.get("ISOCHRON_CLIENT", ""), "libisochron_client.so",
+              os.path.join(here, "libisochron_client.so"),
+              os.path.join(here, "../../../lib/libisochron_client.so"),
+              os.path.join(here, "../../../build/release/lib/libisochron_client.so")]
+    for place in filter(None, places):
+        try:
+            return ctypes.CDLL(place)
+        except OSError:
+            continue
+    raise Error("libisochron_client.so was not found; set ISOCHRON_CLIENT to its path")
+
+
+def _format(type_name):
+    """The struct format of a type like float64 or float64[3], and whether it is one number; None for others."""
+    match = re.fullmatch(r"(\w+)(?:\[(\d+)\])?", type_name)
+    if not match or match[1] not in _FORMATS:
+        return None
+    return "<" + (match[2] or "1") + _FORMATS[match[1]], match[2] is None
+
+
+def _decode(type_name, data):
+    known = _format(type_name)
+    if known is None:
+        return data
+    values = struct.unpack(known[0], data)
+    return values[0] if known[1] else list(values)
+
+
+def _encode(type_name, value):
+    known = _format(type_name)
+    if isinstance(value, (bytes, bytearray)) or known is None:
+        return bytes(value)
+    try:
+        return struct.pack(known[0], *([value] if known[1] else value))
+    except struct.error as error:
+        raise Error(f"{value!r} is not {type_name}: {error}") from None
+
+
+class Robot:
+    def __init__(self, library, handle, numpy=False):
+        self._c = library
+        self._handle = handle
+        self._described = {}
+        self._numpy = __import__("numpy") if numpy else None
+
+    def wait(self, period=0):
+        """Idle until the next release of this period in seconds; 0: as the scenario declares. None = the run is over."""
+        now = ctypes.c_int64()
+        status = self._check(self._c.isochron_wait(self._handle, ctypes.c_int64(round(period * 1e9)), ctypes.byref(now)))
+        return None if status == _ENDED else now.value * 1e-9
+
+    def wait_until(self, time):
+        now = ctypes.c_int64()
+        status = self._check(self._c.isochron_wait_until(self._handle, ctypes.c_int64(round(time * 1e9)), ctypes.byref(now)))
+        return None if status == _ENDED else now.value * 1e-9
+
+    def read(self, name):
+        type_name, size = self._describe(name)
+        data = ctypes.create_string_buffer(size)
+        self._check(self._c.isochron_read(self._handle, name.encode(), type_name.encode(), data, ctypes.c_size_t(size)))
+        value = _decode(type_name, data.raw)
+        return self._numpy.array(value) if self._numpy and isinstance(value, list) else value
+
+    def write(self, name, value):
+        type_name, _ = self._describe(name)
+        data = _encode(type_name, value)
+        self._check(self._c.isochron_write(self._handle, name.encode(), type_name.encode(), data, ctypes.c_size_t(len(data))))
+
+    def send(self, to, value, type_name="float64"):
+        data = _encode(type_name, value)
+        self._check(self._c.isochron_send(self._handle, to.encode(), type_name.encode(), data, ctypes.c_size_t(len(data))))
+
+    def receive(self, sender="", type_name="float64", until=0):
+        """The oldest message, or None. Waits until then at most, in seconds; None = for ever."""
+        limit = _NEVER if until is None else round(until * 1e9)
+        data = ctypes.create_string_buffer(512 * 1024)
+        size, sent = ctypes.c_size_t(), ctypes.c_int64()
+        status = self._check(self._c.isochron_receive(
+            self._handle, sender.encode(), type_name.encode(), data, ctypes.c_size_t(len(data)), ctypes.byref(size),
+            ctypes.c_int64(limit), ctypes.byref(sent)))
+        return Message(_decode(type_name, data.raw[:size.value]), sent.value) if status == _OK else None
+
+    @property
+    def now(self):
+        return self._c.isochron_now(self._handle) * 1e-9
+
+    @property
+    def now_ns(self):
+        return self._c.isochron_now(self._handle)
+
+    def log(self, text):
+        self._check(self._c.isochron_log(self._handle, str(text).encode()))
+
+    def _describe(self, name):
+        if name not in self._described:
+            type_name, size = ctypes.create_string_buffer(128), ctypes.c_size_t()
+            self._check(self._c.isochron_describe(self._handle, name.encode(), type_name, ctypes.c_size_t(128), ctypes.byref(size)))
+            self._described[name] = (type_name.value.decode(), size.value)
+        return self._described[name]
+
+    def _check(self, status):
+        if status < 0:
+            raise Error(self._c.isochron_error().decode(errors="replace"))
+        return status
+
+
+def attach(numpy=False):
+    """Attaches to the coordinator that started this process."""
+    library = _load()
+    library.isochron_error.restype = ctypes.c_char_p
+    library.isochron_now.restype = ctypes.c_int64
+    library.isochron_now.argtypes = [ctypes.c_void_p]
+    for name in ("wait", "wait_until", "read", "write", "describe", "send", "receive", "log"):
+        getattr(library, "isochron_" + name).argtypes = None
+    handle = ctypes.c_void_p()
+    if library.isochron_attach(ctypes.byref(handle)) < 0:
+        raise Error(library.isochron_error().decode(errors="replace"))
+    return Robot(library, handle, numpy)

@@ -1,0 +1,83 @@
+#include "coordinator/compute.hpp"
+
+namespace isochron::coordinator {
+
+namespace {
+
+std::uint64_t seed_of(const Compute& compute) {
+  const auto* modelled = std::get_if<ModelledCompute>(&compute);
+  return modelled == nullptr ? 0 : modelled->seed;
+}
+
+bool is_output(protocol::Ask ask) {
+  return ask == protocol::Ask::write || ask == protocol::Ask::send || ask == protocol::Ask::wait;
+}
+
+}  // namespace
+
+// A computer four times slower (0.25) turns one CPU second into four simulated ones: the inverse of its speed.
+ComputeCost::ComputeCost(const ProgramSpec& spec, const std::string& full_name)
+    : compute_(spec.compute),
+      rate_(spec.cpu_speed.denominator, spec.cpu_speed.numerator),
+      random_(seed_of(spec.compute), full_name),
+      clock_at_(protocol::links_max, 0) {}
+
+protocol::ClockMode ComputeCost::clock_mode() const {
+  if (measured()) return protocol::ClockMode::flowing;
+  if (recorded()) return protocol::ClockMode::replayed;
+  const auto* modelled = std::get_if<ModelledCompute>(&compute_);
+  if (modelled != nullptr && modelled->clock_read > SimSpan::zero()) return protocol::ClockMode::asked;
+  return protocol::ClockMode::held;
+}
+
+SimSpan ComputeCost::up_to(CpuTime total) {
+  const SimSpan all = rate_.apply(total.since_zero());
+  const SimSpan more = all - owed_total_;
+  if (more <= SimSpan::zero()) return SimSpan::zero();
+  owed_total_ = all;
+  return more;
+}
+
+SimSpan ComputeCost::draw() {
+  const auto& model = std::get<ModelledCompute>(compute_);
+  double ns = static_cast<double>(model.cost.ns());
+  if (model.shape == ModelledCompute::Shape::uniform) ns += random_.uniform() * static_cast<double>(model.spread.ns());
+  if (model.shape == ModelledCompute::Shape::normal) ns += random_.normal() * static_cast<double>(model.spread.ns());
+  const auto whole = static_cast<std::int64_t>(ns < 0 ? 0 : ns);
+  return rate_.apply(CpuSpan::from_ns(whole));
+}
+
+SimSpan ComputeCost::of_request(protocol::Ask ask, bool best_effort) {
+  const auto* model = std::get_if<ModelledCompute>(&compute_);
+  if (model == nullptr) return SimSpan::zero();
+  if (ask == protocol::Ask::clock) return rate_.apply(CpuSpan::from_ns(model->clock_read.ns()));
+  if (gave_output_ && (ask == protocol::Ask::receive || (ask == protocol::Ask::read && best_effort))) {
+    activation_open_ = true;
+  }
+  if (!is_output(ask)) {
+    gave_output_ = gave_output_ && !activation_open_;
+    return SimSpan::zero();
+  }
+  const SimSpan cost = activation_open_ ? draw() : SimSpan::zero();
+  activation_open_ = ask == protocol::Ask::wait;
+  gave_output_ = ask != protocol::Ask::wait;
+  return cost;
+}
+
+const Charge* ComputeCost::next_charge() const {
+  const auto& tape = *std::get<RecordedCompute>(compute_).tape;
+  return at_ < tape.charges.size() ? &tape.charges[at_] : nullptr;
+}
+
+bool ComputeCost::has_clock(std::uint32_t link) const {
+  const auto& tape = *std::get<RecordedCompute>(compute_).tape;
+  return link < tape.clocks.size() && clock_at_[link] < tape.clocks[link].size();
+}
+
+std::optional<SimTime> ComputeCost::next_clock(std::uint32_t link) {
+  if (!has_clock(link)) return std::nullopt;
+  const auto& tape = *std::get<RecordedCompute>(compute_).tape;
+  return tape.clocks[link][clock_at_[link]++];
+}
+
+}  // namespace isochron::coordinator

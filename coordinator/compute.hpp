@@ -1,0 +1,54 @@
+#pragma once
+// The cost of computing, program by program: turns a compute contract into the time a program owes before its next
+// operation. Measured totals and tapes go through the same conversion (whole totals, never pieces), so that a replay
+// owes to the nanosecond what the run owed.
+//
+// Threads: the coordinator's. Cost: no allocation.
+
+#include <optional>
+#include <string>
+
+#include "coordinator/spec.hpp"
+#include "core/random.hpp"
+#include "core/rate.hpp"
+#include "link/program_protocol.hpp"
+
+namespace isochron::coordinator {
+
+class ComputeCost {
+ public:
+  ComputeCost(const ProgramSpec& spec, const std::string& full_name);
+
+  [[nodiscard]] bool measured() const { return std::holds_alternative<MeasuredCompute>(compute_); }
+  [[nodiscard]] bool recorded() const { return std::holds_alternative<RecordedCompute>(compute_); }
+  [[nodiscard]] protocol::ClockMode clock_mode() const;
+
+  /// What is owed more since the last call, for a total of CPU time.
+  SimSpan up_to(CpuTime total);
+  /// Simulated ns for each ns of CPU, and back.
+  [[nodiscard]] ComputeRate rate() const { return rate_; }
+
+  /// Modelled and zero: what this request costs.
+  SimSpan of_request(protocol::Ask ask, bool best_effort);
+
+  /// Recorded: the next charge of the tape; none at its end.
+  [[nodiscard]] const Charge* next_charge() const;
+  void take_charge() { ++at_; }
+  /// Recorded: the clock values of a link, and how many of them were handed out.
+  [[nodiscard]] bool has_clock(std::uint32_t link) const;
+  [[nodiscard]] std::optional<SimTime> next_clock(std::uint32_t link);
+
+ private:
+  SimSpan draw();
+
+  Compute compute_;
+  ComputeRate rate_;
+  SimSpan owed_total_;
+  RandomStream random_;
+  std::size_t at_ = 0;
+  std::vector<std::size_t> clock_at_;
+  bool activation_open_ = false;  // its cost has not been owed yet; starting up is free
+  bool gave_output_ = true;
+};
+
+}  // namespace isochron::coordinator

@@ -1,0 +1,137 @@
+#pragma once
+// The conductor is one run in progress: it asks the schedule what comes next and makes it so. launch.cpp starts and
+// ends the programs, conductor.cpp has the loop and the physical execution, requests.cpp answers what programs ask.
+//
+// Threads: the coordinator's.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "coordinator/coordinator.hpp"
+#include "coordinator/dispatcher.hpp"
+#include "coordinator/keeper.hpp"
+#include "coordinator/member.hpp"
+#include "coordinator/schedule.hpp"
+#include "coordinator/stopwatch.hpp"
+#include "coordinator/watcher.hpp"
+#include "core/drift.hpp"
+
+namespace isochron::coordinator {
+
+class Conductor {
+ public:
+  Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const CoordinatorOptions& options, Recorder* recorder,
+            SimTime until);
+  ~Conductor();
+
+  Outcome conduct(std::stop_token stop, const std::function<void(SimTime)>& progress);
+
+ private:
+  struct Effect {
+    SimTime at;
+    std::uint32_t cpu = 0;
+    std::uint64_t order = 0;
+    std::uint32_t variable = 0;
+    std::vector<std::byte> bytes;
+    friend bool operator<(const Effect& a, const Effect& b) {
+      return std::tie(a.at, a.cpu, a.order) < std::tie(b.at, b.cpu, b.order);
+    }
+  };
+
+  // launch.cpp
+  void make_members(const std::vector<RobotSpec>& robots);
+  void check_member(const Member& member) const;
+  void make_schedule(const std::vector<RobotSpec>& robots, SimTime until);
+  void start_programs();
+  void await_attach();
+  [[nodiscard]] bool all_attached();
+  void choose_dispatcher();
+  void take_control();
+  void end_programs();
+  void answer_after_end(Member& member);
+  void settle_figures();
+
+  // conductor.cpp
+  void loop(std::stop_token stop, const std::function<void(SimTime)>& progress);
+  void perform(const Schedule::Event& event);
+  void step_world(SimTime to);
+  void keep_pace(SimTime to);
+  void run_program(const Schedule::Event& event);
+  void show_clock(Member& m, SimTime base, SimTime limit, bool flowing);
+  void charge_executed(std::uint32_t program);
+  void request_arrived(std::uint32_t program, std::uint32_t link);
+  void take_clock_values(std::uint32_t program, std::uint32_t link);
+  void blocked(std::uint32_t program);
+  void ended(std::uint32_t program);
+  void await_arrival(std::uint32_t program);
+  bool collect_arrivals();
+  bool collect_arrival(std::uint32_t program);
+  void check_silence(std::uint32_t program);
+  void await_stalled(std::uint32_t program);
+  void look_after_stalled();
+  void recover(std::uint32_t program, WallTime when);
+  void begin(std::uint32_t program, SimTime at);
+  void promise(std::uint32_t program);
+  void record_unfinished();
+  void record_drift(std::uint32_t cpu);
+  void record_drift_of_all();
+  void stop_with(std::string why);
+
+  // requests.cpp
+  void operate(std::uint32_t program, SimTime at);
+  void wake(std::uint32_t program, std::uint32_t link, SimTime at);
+  void answer(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_attach(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_wait(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_bind(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_read(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_write(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_send(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_receive(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_clock(std::uint32_t program, const Pending& pending, SimTime at);
+  void answer_log(std::uint32_t program, const Pending& pending, SimTime at);
+  [[nodiscard]] SimTime next_release(Member& m, Releases& releases, SimSpan period, SimTime at);
+  bool hand_over(std::uint32_t program, std::uint32_t link, SimTime at);
+  void suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving);
+  void done(std::uint32_t program, std::uint32_t link, protocol::Exchange exchange, SimTime at);
+  void refuse(std::uint32_t program, std::uint32_t link, protocol::Verdict verdict, SimTime at, const std::string& why);
+  void fault(std::uint32_t program, SimTime at, const std::string& what);
+  void left(std::uint32_t program, SimTime at);
+  [[nodiscard]] std::uint32_t find_program(const Member& from, std::string_view name) const;
+  [[nodiscard]] std::uint32_t find_variable(const Member& m, std::string_view name) const;
+  void apply_effects(SimTime before);
+  void tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about = UINT32_MAX,
+            std::span<const std::byte> bytes = {}, SimTime stamp = {});
+  void flush_happenings(SimTime before);
+
+  static constexpr std::uint32_t not_found = UINT32_MAX;
+
+  Plant& plant_;
+  CoordinatorOptions options_;
+  Recorder* recorder_;
+  SimTime until_;
+  std::string token_;
+  Outcome outcome_;
+  Stopwatch watch_;
+  SharedMemory bell_memory_;
+  protocol::Bell& bell_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<Watcher> watcher_;
+  std::unique_ptr<DriftLedger> drift_;
+  SpanHistogram drift_histogram_;
+  std::vector<Effect> effects_;  // a heap: the earliest first
+  std::uint64_t effect_order_ = 0;
+  std::vector<std::deque<Happening>> happenings_;  // by CPU, until nothing earlier can come
+  bool stopping_ = false;
+  WallTime stalled_checked_;
+  std::uint32_t stalled_ = 0;
+};
+
+}  // namespace isochron::coordinator

@@ -1,0 +1,126 @@
+// The dispatcher of unprivileged runs: the program that must not execute is stopped by a signal, the one that may has
+// idle priority and shares our core, so that it stands still whenever we run and its CPU clock is exact then.
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "coordinator/dispatcher.hpp"
+#include "coordinator/futex.hpp"
+
+namespace isochron::coordinator {
+
+namespace {
+
+constexpr WallSpan shortest_sleep = std::chrono::microseconds(20);
+constexpr WallSpan longest_sleep = std::chrono::milliseconds(1);
+
+class StopDispatcher final : public Dispatcher {
+ public:
+  explicit StopDispatcher(protocol::Bell& bell) : bell_(bell) {
+    sched_getaffinity(0, sizeof cores_, &cores_);
+    set_core(0);
+  }
+  ~StopDispatcher() override {
+    for (std::size_t i = 0; i < programs_.size(); ++i) dismiss(i);
+    sched_setaffinity(0, sizeof cores_, &cores_);
+  }
+
+  [[nodiscard]] std::string name() const override {
+    return "stop signals on core " + std::to_string(claim_.core()) + " (degraded: no real-time privileges)";
+  }
+  [[nodiscard]] bool degraded() const override { return true; }
+  [[nodiscard]] std::uint64_t switches() const override { return switches_; }
+
+  std::size_t admit(Process& process, Channel& channel) override {
+    programs_.push_back({&process, &channel});
+    const sched_param parameter{};
+    for (const pid_t thread : process.threads()) {
+      set_core(thread);
+      sched_setscheduler(thread, SCHED_IDLE, &parameter);
+    }
+    kill(process.pid(), SIGSTOP);
+    return programs_.size() - 1;
+  }
+
+  Why run(std::size_t index, CpuSpan budget) override {
+    Program& p = programs_[index];
+    activate(index);
+    const CpuTime target = p.process->cpu_time() + budget;
+    CpuTime before = CpuTime::before_all();
+    for (;;) {
+      const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+      if (p.channel->asking()) return Why::asked;
+      const CpuTime executed = p.process->cpu_time();
+      if (executed >= target) return Why::used_up;
+      if (executed == before && !p.process->runnable()) return p.channel->asking() ? Why::asked : Why::blocked;
+      before = executed;
+      const WallSpan left = WallSpan::from_ns((target - executed).ns());
+      futex_wait_until(bell_.rings, rings, wall_now() + std::clamp(left, shortest_sleep, longest_sleep));
+    }
+  }
+
+  Why try_blocked(std::size_t index, WallSpan span) override {
+    Program& p = programs_[index];
+    const CpuTime before = p.process->cpu_time();
+    activate(index);
+    const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+    if (p.channel->asking()) return Why::asked;
+    futex_wait_until(bell_.rings, rings, wall_now() + span);
+    if (p.channel->asking()) return Why::asked;
+    return p.process->cpu_time() > before ? Why::used_up : Why::blocked;
+  }
+
+  void favour(std::size_t /*program*/, pid_t /*thread*/) override {}  // the kernel shares fairly among threads
+
+  void hold() override {
+    if (active_ != nobody) kill(programs_[active_].process->pid(), SIGSTOP);
+    active_ = nobody;
+  }
+
+  void dismiss(std::size_t index) override {
+    Program& p = programs_[index];
+    if (active_ == index) active_ = nobody;
+    for (const pid_t thread : p.process->threads()) sched_setaffinity(thread, sizeof cores_, &cores_);
+    if (!p.process->ended()) kill(p.process->pid(), SIGCONT);
+  }
+
+ private:
+  struct Program {
+    Process* process;
+    Channel* channel;
+  };
+  static constexpr std::size_t nobody = SIZE_MAX;
+
+  void set_core(pid_t thread) const {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(claim_.core(), &one);
+    sched_setaffinity(thread, sizeof one, &one);
+  }
+
+  void activate(std::size_t index) {
+    if (index == active_) return;
+    hold();
+    kill(programs_[index].process->pid(), SIGCONT);
+    active_ = index;
+    ++switches_;
+  }
+
+  protocol::Bell& bell_;
+  CoreClaim claim_;
+  cpu_set_t cores_{};
+  std::vector<Program> programs_;
+  std::size_t active_ = nobody;
+  std::uint64_t switches_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell) {
+  return std::make_unique<StopDispatcher>(bell);
+}
+
+}  // namespace isochron::coordinator

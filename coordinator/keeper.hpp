@@ -1,0 +1,30 @@
+#pragma once
+// The keeper is a tiny process beside the coordinator that outlives it by a moment: when the coordinator is gone, even
+// by kill -9, it kills what the programs left behind, children of children included. Programs themselves die with the
+// coordinator by the kernel's hand; what they forked does not.
+//
+// It knows them by their process group, and by the run's token in their environment.
+// Threads: owner thread.
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace isochron::coordinator {
+
+class Keeper {
+ public:
+  explicit Keeper(std::string token);
+  ~Keeper();
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+ private:
+  pid_t pid_ = -1;
+  int line_ = -1;  // it reads the other end: closed = we are gone
+};
+
+/// Kills everything that carries the token; returns how many there were.
+int kill_all_of_run(const std::string& token);
+
+}  // namespace isochron::coordinator

@@ -1,0 +1,308 @@
+// How a run begins and ends; see conductor.hpp.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "coordinator/conductor.hpp"
+#include "coordinator/futex.hpp"
+#include "core/input_error.hpp"
+#include "core/time_text.hpp"
+
+namespace isochron::coordinator {
+
+namespace {
+
+std::string make_token() {
+  std::uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) random = static_cast<std::uint64_t>(wall_now().ns());
+  char text[64];
+  std::snprintf(text, sizeof text, "%d-%016llx", getpid(), static_cast<unsigned long long>(random));
+  return text;
+}
+
+/// Where the build and the installation put libisochron_clock.so, as seen from the executable.
+std::string find_interpose_library(const std::string& given) {
+  if (!given.empty()) return given;
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  std::string folder(path, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  folder.resize(std::min(folder.size(), folder.find_last_of('/')));
+  for (const char* place :
+       {"/../lib/libisochron_clock.so", "/libisochron_clock.so", "/../lib/x86_64-linux-gnu/libisochron_clock.so"}) {
+    if (access((folder + place).c_str(), R_OK) == 0) return folder + place;
+  }
+  return "libisochron_clock.so";
+}
+
+std::int64_t realtime_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
+Conductor::Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const CoordinatorOptions& options,
+                     Recorder* recorder, SimTime until)
+    : plant_(plant),
+      options_(options),
+      recorder_(recorder),
+      until_(until),
+      token_(make_token()),
+      bell_memory_("isochron-bell", 4096),
+      bell_(*static_cast<protocol::Bell*>(bell_memory_.data())) {
+  if (options.step <= SimSpan::zero()) throw InputError({}, "the world's step must be positive");
+  if (options.quantum <= SimSpan::zero()) throw InputError({}, "the quantum must be positive");
+  make_members(robots);
+  make_schedule(robots, until);
+}
+
+Conductor::~Conductor() {
+  dispatcher_.reset();
+  for (auto& m : members_) {  // all of them first: one that spins may keep another from dying
+    if (m->process) m->process->kill_group(SIGKILL);
+  }
+  for (auto& m : members_) m->process.reset();
+  if (keeper_) kill_all_of_run(token_);
+}
+
+void Conductor::make_members(const std::vector<RobotSpec>& robots) {
+  std::set<std::string> names;
+  for (const RobotSpec& robot : robots) {
+    for (const ProgramSpec& program : robot.programs) {
+      auto member = std::make_unique<Member>(program, robot.name, robot.name + "/" + program.name);
+      if (!names.insert(member->name).second) throw InputError({}, "two programs are called " + member->name);
+      check_member(*member);
+      members_.push_back(std::move(member));
+    }
+  }
+}
+
+void Conductor::check_member(const Member& m) const {
+  if (m.spec.run.empty()) throw InputError({}, m.name + ": nothing to run", "give `run: [program, arguments…]`");
+  const auto* recorded = std::get_if<RecordedCompute>(&m.spec.compute);
+  if (recorded == nullptr) return;
+  if (!recorded->tape || recorded->tape->charges.empty()) {
+    throw InputError({}, m.name + ": nothing was recorded for it",
+                     "record a measured run with the same programs first");
+  }
+  const bool read_clock = std::any_of(recorded->tape->clocks.begin(), recorded->tape->clocks.end(),
+                                      [](const auto& values) { return !values.empty(); });
+  if (read_clock && !(recorded->tape->cpu_speed == m.spec.cpu_speed)) {
+    throw InputError({},
+                     m.name + ": its clock was read at cpu_speed " + to_string(recorded->tape->cpu_speed) +
+                         ", so its record holds for that speed alone",
+                     "use measured or modelled compute to change the speed");
+  }
+}
+
+void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime until) {
+  struct Shared final : Policy {
+    explicit Shared(std::shared_ptr<const Policy> p) : policy(std::move(p)) {}
+    [[nodiscard]] std::size_t pick(std::span<const Candidate> ready) const override { return policy->pick(ready); }
+    [[nodiscard]] SimSpan slice() const override { return policy->slice(); }
+    std::shared_ptr<const Policy> policy;
+  };
+  std::vector<std::unique_ptr<Policy>> cpus;
+  std::vector<Schedule::Place> places;
+  std::size_t at = 0;
+  for (const RobotSpec& robot : robots) {
+    const auto first = static_cast<std::uint32_t>(cpus.size());
+    for (const auto& policy : robot.policies) cpus.push_back(std::make_unique<Shared>(policy));
+    if (robot.policies.empty()) cpus.push_back(std::make_unique<FixedPriority>());
+    for (std::size_t i = 0; i < robot.programs.size(); ++i, ++at) {
+      Member& m = *members_[at];
+      m.cpu = first + m.spec.core;
+      if (m.cpu >= cpus.size()) {
+        throw InputError({}, m.name + ": core " + std::to_string(m.spec.core) + " is beyond the robot's " +
+                                 std::to_string(cpus.size() - first));
+      }
+      places.push_back({m.cpu, m.spec.priority, m.cost.measured(), protocol::links_max});
+    }
+  }
+  happenings_.resize(cpus.size());
+  drift_ = std::make_unique<DriftLedger>(cpus.size() + 1, 65536, plant_.time());
+  schedule_ = std::make_unique<Schedule>(std::move(cpus), std::move(places),
+                                         Schedule::Options{plant_.time(), until, options_.step, options_.quantum});
+}
+
+void Conductor::start_programs() {
+  keeper_ = std::make_unique<Keeper>(token_);
+  const std::string library = find_interpose_library(options_.interpose_library);
+  const std::int64_t epoch = realtime_ns();
+  std::vector<Watcher::Watched> watched;
+  for (auto& m : members_) {
+    m->process =
+        std::make_unique<Process>(Process::Start{&m->spec, m->name, bell_memory_.descriptor(), token_, library});
+    m->channel = std::make_unique<Channel>(m->process->pages());
+    m->channel->set_clock_mode(m->cost.clock_mode(), epoch);
+    watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
+  }
+  watcher_ = std::make_unique<Watcher>(std::move(watched), bell_, options_.output_kept, options_.show_output);
+}
+
+bool Conductor::all_attached() {
+  bool all = true;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    Member& m = *members_[i];
+    if (m.pending) continue;
+    if (const auto link = m.channel->asking()) {
+      m.pending = Pending{};
+      m.pending->link = *link;
+    } else if (watcher_->ended(i) && m.process->ended()) {
+      m.pending = Pending{};
+      m.pending->kind = Charge::Kind::ended;
+    } else {
+      all = false;
+    }
+  }
+  return all;
+}
+
+void Conductor::await_attach() {
+  const WallTime deadline = wall_now() + options_.attach_within;
+  for (;;) {
+    const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+    if (all_attached()) return;
+    if (wall_now() >= deadline) break;
+    futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + WallSpan(std::chrono::milliseconds(50))));
+  }
+  for (auto& m : members_) {
+    if (m->pending) continue;
+    stop_with(m->name + " did not attach within " + to_string(options_.attach_within) +
+              "; does it call isochron::attach()? A program that knows nothing of Isochron needs `clock: virtual`");
+    m->figures.failed = true;
+    m->figures.ended = "never attached";
+  }
+}
+
+void Conductor::choose_dispatcher() {
+  const bool any = std::any_of(members_.begin(), members_.end(), [](const auto& m) { return m->cost.measured(); });
+  if (!any) return;
+  std::string why = "the scenario asks to do without";
+  if (options_.privileges != Privileges::do_without) dispatcher_ = make_fifo_dispatcher(bell_, why);
+  if (!dispatcher_ && options_.privileges == Privileges::insist) {
+    throw InputError({}, "this run insists on real-time privileges: " + why,
+                     "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`");
+  }
+  if (!dispatcher_) dispatcher_ = make_stop_dispatcher(bell_);
+  outcome_.control = dispatcher_->name();
+  outcome_.degraded = dispatcher_->degraded();
+}
+
+// Every program has asked to attach, or ended. What it executed before is not charged.
+void Conductor::take_control() {
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    Member& m = *members_[i];
+    const Pending found = *m.pending;
+    m.pending.reset();
+    m.cpu_base = m.process->cpu_time();
+    if (m.cost.recorded()) promise(i);
+    if (m.cost.measured() && found.kind != Charge::Kind::ended) {
+      m.dispatched_as = dispatcher_->admit(*m.process, *m.channel);
+    }
+    if (found.kind == Charge::Kind::ended) {
+      ended(i);
+    } else {
+      request_arrived(i, found.link);
+    }
+  }
+}
+
+void Conductor::answer_after_end(Member& m) {
+  while (const auto link = m.channel->asking()) {
+    const protocol::Exchange asked = m.channel->take(*link);
+    protocol::Exchange exchange;
+    exchange.time = outcome_.reached.ns();
+    exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
+    if (static_cast<protocol::Ask>(asked.ask) == protocol::Ask::read && asked.index < plant_.variables().size()) {
+      exchange.size = static_cast<std::uint32_t>(plant_.variables()[asked.index].size);
+      plant_.read(asked.index, outcome_.reached, m.channel->room(*link).first(exchange.size));
+    }
+    m.channel->answer(*link, exchange);
+  }
+}
+
+// Whoever waits is told that the run is over, and has a moment to exit by itself.
+void Conductor::end_programs() {
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    Member& m = *members_[i];
+    if (!m.channel) continue;
+    m.figures.cpu = m.cpu_newest.since_zero();
+    m.channel->set_over();
+    show_clock(m, outcome_.reached, outcome_.reached, false);
+    m.channel->set_clock_mode(protocol::ClockMode::held, 0);
+  }
+  dispatcher_.reset();
+  for (auto& m : members_) {
+    if (m->channel) m->channel->answer_all_ended(outcome_.reached);
+  }
+  const WallTime deadline = wall_now() + options_.grace;
+  for (bool all = false; !all && wall_now() < deadline;) {
+    const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+    all = true;
+    for (auto& m : members_) {
+      if (!m->channel) continue;
+      answer_after_end(*m);
+      all = m->process->ended() && all;
+    }
+    if (!all)
+      futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + WallSpan(std::chrono::milliseconds(5))));
+  }
+  for (auto& m : members_) {
+    if (m->process && !m->process->ended()) m->process->kill_group(SIGKILL);
+  }
+  outcome_.strays = kill_all_of_run(token_);
+  watcher_->finish();
+}
+
+void Conductor::settle_figures() {
+  drift_->settle([this](SimSpan delta) { drift_histogram_.add(delta); });
+  outcome_.drift_max = drift_->max();
+  outcome_.drift_p50 = drift_histogram_.quantile(0.5);
+  outcome_.drift_p99 = drift_histogram_.quantile(0.99);
+  outcome_.drift_exact = drift_->exact();
+  outcome_.drift_series = drift_->series().points();
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    Member& m = *members_[i];
+    m.figures.executed = schedule_->executed_by(i);
+    m.figures.preemptions = schedule_->preemptions(i);
+    m.figures.output = watcher_->output(i);
+    m.figures.output_size = watcher_->output_size(i);
+    m.figures.last_state = schedule_->describe(i);
+    if (m.figures.failed && !outcome_.why_ended.empty() && outcome_.why_ended.find('\n') == std::string::npos) {
+      const std::string tail =
+          m.figures.output.substr(m.figures.output.size() - std::min<std::size_t>(m.figures.output.size(), 400));
+      if (!tail.empty()) outcome_.why_ended += "\nit printed last: " + tail;
+    }
+    outcome_.programs.push_back(std::move(m.figures));
+  }
+}
+
+Coordinator::Coordinator(Plant& plant, std::vector<RobotSpec> robots, CoordinatorOptions options, Recorder* recorder)
+    : plant_(plant), robots_(std::move(robots)), options_(std::move(options)), recorder_(recorder) {}
+
+Coordinator::~Coordinator() = default;
+
+Outcome Coordinator::run(SimTime until, std::stop_token stop, std::function<void(SimTime)> progress) {
+  Conductor conductor(plant_, robots_, options_, recorder_, until);
+  return conductor.conduct(std::move(stop), progress);
+}
+
+std::string missing_privileges() {
+  SharedMemory memory("isochron-probe", 4096);
+  std::string why;
+  const auto dispatcher = make_fifo_dispatcher(*static_cast<protocol::Bell*>(memory.data()), why);
+  return dispatcher ? "" : why;
+}
+
+}  // namespace isochron::coordinator

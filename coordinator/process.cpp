@@ -1,0 +1,265 @@
+#include "coordinator/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/ensure.hpp"
+#include "core/input_error.hpp"
+
+extern char** environ;
+
+namespace isochron::coordinator {
+
+namespace {
+
+constexpr rlim_t rt_allowance_us = 5'000'000;
+
+/// Everything that a forked child needs, prepared before: after fork it only makes system calls.
+struct Prepared {
+  std::vector<std::string> texts;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  std::string folder;
+  rlim_t memory = 0;
+  int pages = -1;
+  int bell = -1;
+  int output = -1;
+  int report = -1;
+  protocol::Pages* shared = nullptr;
+  pid_t parent = 0;
+};
+
+bool overridden(const char* entry, const ProgramSpec& spec) {
+  const std::string_view text(entry);
+  const auto is = [&](std::string_view name) {
+    return text.size() > name.size() && text.substr(0, name.size()) == name && text[name.size()] == '=';
+  };
+  if (is(protocol::environment) || is(protocol::run_environment) || (spec.virtual_clock && is("LD_PRELOAD")))
+    return true;
+  for (const auto& [name, value] : spec.environment) {
+    if (is(name)) return true;
+  }
+  return false;
+}
+
+Prepared prepare(const Process::Start& start, const SharedMemory& memory, int output, int report) {
+  const int pages = memory.descriptor();
+  const ProgramSpec& spec = *start.spec;
+  Prepared p;
+  const std::size_t arguments = spec.run.size();
+  p.texts = spec.run;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!overridden(*entry, spec)) p.texts.emplace_back(*entry);
+  }
+  p.texts.push_back(std::string(protocol::environment) + "=shm:" + std::to_string(pages) + "," +
+                    std::to_string(start.bell));
+  p.texts.push_back(std::string(protocol::run_environment) + "=" + start.run_token);
+  if (spec.virtual_clock) p.texts.push_back("LD_PRELOAD=" + start.interpose_library);
+  for (const auto& [name, value] : spec.environment) p.texts.push_back(name + "=" + value);
+  for (std::size_t i = 0; i < p.texts.size(); ++i) {
+    (i < arguments ? p.arguments : p.environment).push_back(p.texts[i].data());
+  }
+  p.arguments.push_back(nullptr);
+  p.environment.push_back(nullptr);
+  p.folder = spec.folder;
+  p.memory = spec.memory_limit + sizeof(protocol::Pages);
+  p.pages = pages;
+  p.bell = start.bell;
+  p.output = output;
+  p.report = report;
+  p.shared = static_cast<protocol::Pages*>(memory.data());
+  p.parent = getpid();
+  return p;
+}
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  const rlimit both{value, value};
+  setrlimit(resource, &both);
+}
+
+[[noreturn]] void become(const Prepared& p) {
+  setpgid(0, 0);
+  p.shared->owner.store(static_cast<std::uint32_t>(getpid()));
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != p.parent) _exit(127);  // we died before that was in force
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, 0);
+  dup2(p.output, 1);
+  dup2(p.output, 2);
+  fcntl(p.pages, F_SETFD, 0);
+  fcntl(p.bell, F_SETFD, 0);
+  limit(RLIMIT_AS, p.memory);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_RTTIME, rt_allowance_us);
+  int error = 0;
+  if (!p.folder.empty() && chdir(p.folder.c_str()) != 0) error = errno;
+  if (error == 0) {
+    execvpe(p.arguments[0], p.arguments.data(), p.environment.data());
+    error = errno;
+  }
+  [[maybe_unused]] const ssize_t told = write(p.report, &error, sizeof error);
+  _exit(127);
+}
+
+std::string describe(const siginfo_t& info) {
+  if (info.si_code == CLD_EXITED) return "exited with " + std::to_string(info.si_status);
+  const char* name = sigabbrev_np(info.si_status);
+  return std::string("killed by SIG") + (name == nullptr ? std::to_string(info.si_status) : name) + " (" +
+         strsignal(info.si_status) + ")";
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(const char* name, std::size_t size) : size_(size) {
+  descriptor_ = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ENSURE(descriptor_ >= 0 && ftruncate(descriptor_, static_cast<off_t>(size)) == 0,
+         "no memory to share with a program");
+  // A program that shrinks the file would crash us: sealed.
+  fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  data_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  ENSURE(data_ != MAP_FAILED, "no memory to share with a program");
+}
+
+SharedMemory::~SharedMemory() {
+  munmap(data_, size_);
+  close(descriptor_);
+}
+
+Process::Process(const Start& start) : memory_("isochron-program", sizeof(protocol::Pages)) {
+  set_up_pages();
+  this->start(start);
+}
+
+void Process::set_up_pages() {
+  // The file is all zeros, which is what every counter starts with; constructing 17 MB would only touch its pages.
+  protocol::Pages& p = pages();
+  p.magic_number = protocol::magic;
+  p.version_number = protocol::version;
+  p.size = sizeof(protocol::Pages);
+}
+
+void Process::start(const Start& start) {
+  const std::string& name = start.full_name;
+  if (start.spec->run.empty()) throw InputError({}, name + ": nothing to run", "give `run: [program, arguments…]`");
+  int output[2];
+  int report[2];
+  ENSURE(pipe2(output, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0, "no descriptors left");
+  fcntl(output[0], F_SETPIPE_SZ, 1 << 20);
+  fcntl(output[0], F_SETFL, O_NONBLOCK);
+  const Prepared prepared = prepare(start, memory_, output[1], report[1]);
+  pid_ = fork();
+  if (pid_ == 0) become(prepared);
+  close(output[1]);
+  close(report[1]);
+  output_ = output[0];
+  int error = pid_ < 0 ? errno : 0;
+  if (pid_ > 0 && read(report[0], &error, sizeof error) <= 0) error = 0;
+  close(report[0]);
+  if (error != 0) {
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+    reaped_ = true;
+    pid_ = -1;
+    close(output_);
+    output_ = -1;
+    throw InputError({}, name + ": cannot run " + start.spec->run[0] + ": " + std::strerror(error),
+                     error == ENOENT ? "is it built, and on the PATH or given with its folder?" : "");
+  }
+  pid_descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+  clock_getcpuclockid(pid_, &clock_);
+  task_folder_ = open(("/proc/" + std::to_string(pid_) + "/task").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  rt_limit_ = CpuTime::from_ns(std::int64_t{rt_allowance_us} * 1000);
+}
+
+Process::~Process() {
+  if (pid_ > 0 && !reaped_) {
+    kill_group(SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  for (const int descriptor : {output_, pid_descriptor_, task_folder_}) {
+    if (descriptor >= 0) close(descriptor);
+  }
+}
+
+CpuTime Process::cpu_time() const {
+  timespec t{};
+  if (clock_gettime(clock_, &t) != 0) return CpuTime::zero();
+  return CpuTime::from_ns(std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec);
+}
+
+std::vector<pid_t> Process::threads() const {
+  std::vector<pid_t> found;
+  DIR* folder = opendir(("/proc/" + std::to_string(pid_) + "/task").c_str());
+  if (folder == nullptr) return found;
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] != '.') found.push_back(static_cast<pid_t>(std::atoi(entry->d_name)));
+  }
+  closedir(folder);
+  return found;
+}
+
+std::size_t Process::thread_count() const {
+  struct stat status {};
+  if (fstat(task_folder_, &status) != 0 || status.st_nlink < 3) return 1;
+  return status.st_nlink - 2;
+}
+
+bool Process::runnable() const {
+  for (const pid_t thread : threads()) {
+    const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread) + "/stat";
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    char text[512];
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size <= 0) continue;
+    text[size] = 0;
+    const char* state = std::strrchr(text, ')');
+    if (state != nullptr && state[1] == ' ' && state[2] == 'R') return true;
+  }
+  return false;
+}
+
+bool Process::ended() {
+  if (reaped_) return true;
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0) return false;
+  reaped_ = true;
+  how_ = describe(info);
+  failed_ = info.si_code != CLD_EXITED || info.si_status != 0;
+  return true;
+}
+
+void Process::renew(CpuTime executed) {
+  const CpuSpan allowance = CpuSpan::from_ns(std::int64_t{rt_allowance_us} * 1000);
+  if (executed + allowance / 2 < rt_limit_) return;
+  rt_limit_ = executed + allowance;
+  const auto us = static_cast<rlim_t>(rt_limit_.ns() / 1000);
+  const rlimit both{us, us};
+  prlimit(pid_, RLIMIT_RTTIME, &both, nullptr);
+}
+
+void Process::kill_group(int signal) const {
+  if (pid_ <= 0) return;
+  kill(-pid_, signal);
+  if (!reaped_) kill(pid_, signal);
+}
+
+}  // namespace isochron::coordinator

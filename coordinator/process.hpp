@@ -1,0 +1,89 @@
+#pragma once
+// A Process is one program of a robot as the operating system sees it: started with limits, in a group of its own, with
+// the shared memory that it talks through, and gone without trace however we end.
+//
+// Promises: the program dies with us (PR_SET_PDEATHSIG, and the Keeper for what it forked); it cannot take all memory
+//           (RLIMIT_AS) and cannot keep a core at real-time priority unattended (RLIMIT_RTTIME, renewed by renew()).
+// Threads:  the one that started it, for all: the kernel ties PR_SET_PDEATHSIG to that thread.
+// Fails:    start() throws InputError when the program cannot be executed.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coordinator/spec.hpp"
+#include "core/time.hpp"
+#include "link/program_protocol.hpp"
+
+namespace isochron::coordinator {
+
+/// A file in memory, mapped here and inheritable.
+class SharedMemory {
+ public:
+  SharedMemory(const char* name, std::size_t size);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  int descriptor_ = -1;
+  void* data_ = nullptr;
+  std::size_t size_;
+};
+
+class Process {
+ public:
+  struct Start {
+    const ProgramSpec* spec = nullptr;
+    std::string full_name;  // "predator/planner"
+    int bell = -1;
+    std::string run_token;  // in the environment of everything that we start
+    std::string interpose_library;
+  };
+  explicit Process(const Start& start);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] int pid_descriptor() const { return pid_descriptor_; }
+  [[nodiscard]] int output() const { return output_; }
+  [[nodiscard]] protocol::Pages& pages() const { return *static_cast<protocol::Pages*>(memory_.data()); }
+
+  /// CPU time of all its threads. Exact when read on the core on which it last ran.
+  [[nodiscard]] CpuTime cpu_time() const;
+  /// Its threads; empty when it is gone.
+  [[nodiscard]] std::vector<pid_t> threads() const;
+  /// How many there are, cheaply.
+  [[nodiscard]] std::size_t thread_count() const;
+  /// Whether any thread of it could execute now.
+  [[nodiscard]] bool runnable() const;
+  /// Whether it ended; then how() says how.
+  bool ended();
+  /// "exited with 3", "killed by SIGSEGV (Segmentation fault)"; "" while it runs.
+  [[nodiscard]] const std::string& how() const { return how_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+  /// Lets it go on executing at real-time priority.
+  void renew(CpuTime executed);
+  void kill_group(int signal) const;
+
+ private:
+  void set_up_pages();
+  void start(const Start& start);
+  SharedMemory memory_;
+  pid_t pid_ = -1;
+  int pid_descriptor_ = -1;
+  int output_ = -1;
+  int task_folder_ = -1;
+  clockid_t clock_{};
+  CpuTime rt_limit_;
+  bool reaped_ = false;
+  bool failed_ = false;
+  std::string how_;
+};
+
+}  // namespace isochron::coordinator

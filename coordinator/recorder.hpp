@@ -1,0 +1,56 @@
+#pragma once
+// The recorder is told everything that happened in a run, in the one order that repeats: by simulated time, then by
+// the declared index of the CPU. Two runs are the same when their recorders were told the same events. What computing
+// cost is told apart from that, through charge() and clock(), in the order of each program.
+//
+// Threads: the coordinator's. Cost: called between dispatches; must not block.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coordinator/tape.hpp"
+#include "core/time.hpp"
+
+namespace isochron::coordinator {
+
+struct Happening {
+  enum class Kind : std::uint8_t { start, release, read, write, send, receive, log, fault, end };
+  Kind kind = Kind::start;
+  SimTime at;
+  std::uint32_t program = 0;         // declared index over all robots
+  std::uint32_t about = UINT32_MAX;  // variable, or the other program
+  SimTime stamp;                     // receive: when it was sent; release: the release time
+  std::vector<std::byte> bytes;      // value, message or text
+};
+const char* to_string(Happening::Kind kind);
+
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual void happened(const Happening& happening) = 0;
+  virtual void stepped(SimTime /*world*/) {}
+  virtual void charge(std::uint32_t /*program*/, const Charge& /*charge*/) {}
+  virtual void clock(std::uint32_t /*program*/, std::uint32_t /*link*/, SimTime /*value*/) {}
+};
+
+/// Keeps all of it in memory: for tests, and for replaying a run right away.
+class MemoryRecorder final : public Recorder {
+ public:
+  void happened(const Happening& happening) override { happenings.push_back(happening); }
+  void charge(std::uint32_t program, const Charge& charge) override { tape(program).charges.push_back(charge); }
+  void clock(std::uint32_t program, std::uint32_t link, SimTime value) override;
+  ComputeTape& tape(std::uint32_t program);
+
+  std::vector<Happening> happenings;
+  std::vector<ComputeTape> tapes;
+};
+
+/// One number for everything that happened, in order (64-bit FNV-1a).
+std::uint64_t digest(const std::vector<Happening>& happenings);
+/// As people read it: "12.5 ms  program 1  write variable 2, 8 bytes".
+std::string to_string(const Happening& happening);
+
+}  // namespace isochron::coordinator

@@ -1,0 +1,426 @@
+// What programs ask, answered. Each answer happens at one simulated time, given by the schedule; see conductor.hpp.
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "coordinator/conductor.hpp"
+#include "core/time_text.hpp"
+
+namespace isochron::coordinator {
+
+namespace {
+
+using protocol::Ask;
+using protocol::Exchange;
+using protocol::Verdict;
+
+constexpr std::uint64_t most_requests_at_once = 200'000;
+constexpr std::size_t most_faults_kept = 20;
+constexpr SimSpan between_cpus = SimSpan::from_ns(1);
+
+void put(char (&field)[protocol::name_max], const std::string& text) {
+  const std::size_t length = std::min(text.size(), sizeof field - 1);
+  std::memcpy(field, text.data(), length);
+  field[length] = 0;
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+void Conductor::operate(std::uint32_t program, SimTime at) {
+  Member& m = *members_[program];
+  const Pending pending = *m.pending;
+  m.pending.reset();
+  switch (pending.kind) {
+    case Charge::Kind::ended:
+      return left(program, at);
+    case Charge::Kind::blocked:
+      return schedule_->block(program);
+    case Charge::Kind::stalled:
+      ++m.figures.stalls;
+      m.stalled_since = at;
+      if (m.cost.recorded()) {
+        m.waits[0] = {};
+        m.waits[0].recovering = true;
+        m.figures.stalled += pending.resumed - at;
+        return schedule_->suspend(program, 0, pending.resumed, false, false);
+      }
+      ++stalled_;
+      return schedule_->stall(program, m.spec.blocking == Blocking::charge_wall ? at : SimTime::never());
+    case Charge::Kind::unfinished:
+    case Charge::Kind::asked:
+      break;
+  }
+  m.requests_at_once = at == m.last_request ? m.requests_at_once + 1 : 0;
+  m.last_request = at;
+  if (m.requests_at_once == most_requests_at_once) {
+    fault(program, at,
+          "asked " + std::to_string(most_requests_at_once) +
+              " times without any time passing; where computing is free a program must wait");
+    m.process->kill_group(SIGKILL);
+  }
+  answer(program, pending, at);
+}
+
+void Conductor::answer(std::uint32_t program, const Pending& pending, SimTime at) {
+  switch (static_cast<Ask>(pending.exchange.ask)) {
+    case Ask::attach:
+      return answer_attach(program, pending, at);
+    case Ask::wait:
+      return answer_wait(program, pending, at);
+    case Ask::bind:
+      return answer_bind(program, pending, at);
+    case Ask::read:
+      return answer_read(program, pending, at);
+    case Ask::write:
+      return answer_write(program, pending, at);
+    case Ask::send:
+      return answer_send(program, pending, at);
+    case Ask::receive:
+      return answer_receive(program, pending, at);
+    case Ask::clock:
+      return answer_clock(program, pending, at);
+    case Ask::log:
+      return answer_log(program, pending, at);
+    case Ask::none:
+      break;
+  }
+  refuse(program, pending.link, Verdict::refused, at,
+         "request " + std::to_string(pending.exchange.ask) + " is unknown to this coordinator");
+}
+
+void Conductor::done(std::uint32_t program, std::uint32_t link, Exchange exchange, SimTime at) {
+  exchange.time = at.ns();
+  schedule_->resume(program);
+  begin(program, at);
+  members_[program]->channel->answer(link, exchange);
+}
+
+void Conductor::refuse(std::uint32_t program, std::uint32_t link, Verdict verdict, SimTime at, const std::string& why) {
+  fault(program, at, why);
+  schedule_->resume(program);
+  begin(program, at);
+  members_[program]->channel->refuse(link, verdict, at, why);
+}
+
+void Conductor::fault(std::uint32_t program, SimTime at, const std::string& what) {
+  Member& m = *members_[program];
+  ++m.figures.fault_count;
+  if (m.figures.faults.size() < most_faults_kept)
+    m.figures.faults.push_back(m.name + " at " + to_string(at) + ": " + what);
+  tell(program, Happening::Kind::fault, at, UINT32_MAX, bytes_of(what));
+}
+
+void Conductor::answer_attach(std::uint32_t program, const Pending& pending, SimTime at) {
+  if (pending.exchange.number != protocol::version) {
+    return refuse(program, pending.link, Verdict::wrong_version, at,
+                  "speaks version " + std::to_string(pending.exchange.number) + " of the protocol, this coordinator " +
+                      std::to_string(protocol::version));
+  }
+  tell(program, Happening::Kind::start, at);
+  done(program, pending.link, {}, at);
+}
+
+SimTime Conductor::next_release(Member& m, Releases& r, SimSpan period, SimTime at) {
+  if (!r.started || r.period != period) {
+    r.started = true;
+    r.period = period;
+    r.release = at - at.since_zero() % period;  // releases are at multiples; the one that holds now is run at once
+    return at;
+  }
+  const SimTime next = r.release + period;
+  if (at <= next) {
+    r.release = next;
+    return next;
+  }
+  // Late: what was released last runs at once, those before it never do.
+  const std::int64_t passed = (at - r.release) / period;
+  r.release += period * passed;
+  ++m.figures.overruns;
+  m.figures.missed += static_cast<std::uint64_t>(passed - 1);
+  return at;
+}
+
+void Conductor::answer_wait(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  Wait& wait = m.waits[pending.link];
+  wait = {};
+  const std::int64_t number = pending.exchange.number;
+  if (number < 0) return suspend(program, pending, std::max(SimTime::from_ns(pending.exchange.time), at), false);
+  const SimSpan period = number == 0 ? m.spec.every : SimSpan::from_ns(number);
+  if (period <= SimSpan::zero()) {
+    return refuse(program, pending.link, Verdict::refused, at,
+                  "waits without a period, and the scenario declares none");
+  }
+  if (m.spec.every > SimSpan::zero() && period != m.spec.every && !m.releases[pending.link].started) {
+    fault(program, at, "waits for " + to_string(period) + " but is declared with every " + to_string(m.spec.every));
+  }
+  wait.periodic = true;
+  suspend(program, pending, next_release(m, m.releases[pending.link], period, at), false);
+}
+
+void Conductor::suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving) {
+  schedule_->suspend(program, pending.link, until, receiving, pending.others_run);
+  if (pending.others_run) begin(program, schedule_->program_time(program));
+}
+
+void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
+  Member& m = *members_[program];
+  const Wait wait = m.waits[link];
+  begin(program, at);
+  if (wait.recovering) return;
+  if (m.dispatched_as) dispatcher_->favour(*m.dispatched_as, static_cast<pid_t>(m.channel->owner(link)));
+  Exchange exchange;
+  exchange.time = at.ns();
+  if (wait.receiving) {
+    if (hand_over(program, link, at)) return;
+    exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
+  } else if (wait.periodic) {
+    ++m.figures.activations;
+    tell(program, Happening::Kind::release, at, UINT32_MAX, {}, m.releases[link].release);
+  }
+  m.channel->answer(link, exchange);
+}
+
+std::uint32_t Conductor::find_variable(const Member& m, std::string_view name) const {
+  const auto& variables = plant_.variables();
+  const std::string own = m.robot + "/" + std::string(name);
+  for (const std::string_view wanted : {std::string_view(own), name}) {
+    for (std::uint32_t i = 0; i < variables.size(); ++i) {
+      if (variables[i].name == wanted) return i;
+    }
+  }
+  return not_found;
+}
+
+void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTime at) {
+  const std::string name = pending.exchange.name;
+  const std::uint32_t index = find_variable(*members_[program], name);
+  if (index == not_found) {
+    std::string known;
+    for (const Variable& v : plant_.variables()) known += (known.empty() ? "" : ", ") + v.name;
+    return refuse(program, pending.link, Verdict::unknown_name, at,
+                  "there is no variable " + name + "; there are: " + known);
+  }
+  const Variable& variable = plant_.variables()[index];
+  const std::string type = pending.exchange.type;
+  if (!type.empty() && type != variable.type) {
+    return refuse(program, pending.link, Verdict::wrong_type, at, name + " is " + variable.type + ", not " + type);
+  }
+  Exchange exchange;
+  exchange.index = index;
+  exchange.number = static_cast<std::int64_t>(variable.size);
+  put(exchange.type, variable.type);
+  done(program, pending.link, exchange, at);
+}
+
+void Conductor::answer_read(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  const std::uint32_t index = pending.exchange.index;
+  if (index >= plant_.variables().size() || !plant_.variables()[index].readable) {
+    return refuse(program, pending.link, Verdict::refused, at, "reads a variable that cannot be read");
+  }
+  const std::span<std::byte> value = m.channel->room(pending.link).first(plant_.variables()[index].size);
+  watch_.was(&Accounting::coordination);
+  apply_effects(at);
+  plant_.read(index, at, value);
+  watch_.was(&Accounting::world);
+  ++m.figures.reads;
+  tell(program, Happening::Kind::read, at, index, value);
+  Exchange exchange;
+  exchange.size = static_cast<std::uint32_t>(value.size());
+  done(program, pending.link, exchange, at);
+}
+
+void Conductor::answer_write(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  const std::uint32_t index = pending.exchange.index;
+  if (index >= plant_.variables().size() || !plant_.variables()[index].writable) {
+    const std::string name = index < plant_.variables().size() ? plant_.variables()[index].name : "a variable";
+    return refuse(program, pending.link, Verdict::refused, at, "writes " + name + ", which cannot be written");
+  }
+  const Variable& variable = plant_.variables()[index];
+  if (pending.exchange.size != variable.size) {
+    return refuse(program, pending.link, Verdict::wrong_type, at,
+                  "writes " + std::to_string(pending.exchange.size) + " bytes to " + variable.name + " of " +
+                      std::to_string(variable.size));
+  }
+  const auto from = m.channel->payload(pending.link, pending.exchange.size);
+  std::vector<std::byte> value(from.begin(), from.end());  // a copy that the program cannot change any more
+  if (const auto fit = plant_.check(index, value); !fit.ok()) {
+    return refuse(program, pending.link, Verdict::refused, at, "writes to " + variable.name + ": " + fit.error());
+  }
+  ++m.figures.writes;
+  tell(program, Happening::Kind::write, at, index, value);
+  effects_.push_back({at, m.cpu, effect_order_++, index, std::move(value)});
+  std::push_heap(effects_.begin(), effects_.end(), [](const Effect& a, const Effect& b) { return b < a; });
+  done(program, pending.link, {}, at);
+}
+
+void Conductor::apply_effects(SimTime before) {
+  const auto later = [](const Effect& a, const Effect& b) { return b < a; };
+  while (!effects_.empty() && effects_.front().at < before) {
+    const Effect& first = effects_.front();
+    plant_.write(first.variable, first.at, first.bytes);
+    std::pop_heap(effects_.begin(), effects_.end(), later);
+    effects_.pop_back();
+  }
+}
+
+std::uint32_t Conductor::find_program(const Member& from, std::string_view name) const {
+  const std::string own = from.robot + "/" + std::string(name);
+  for (const std::string_view wanted : {std::string_view(own), name}) {
+    for (std::uint32_t i = 0; i < members_.size(); ++i) {
+      if (members_[i]->name == wanted) return i;
+    }
+  }
+  return not_found;
+}
+
+void Conductor::answer_send(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  const std::string name = pending.exchange.name[0] == 0 ? m.spec.to : pending.exchange.name;
+  const std::uint32_t to = find_program(m, name);
+  if (to == not_found) {
+    return refuse(program, pending.link, Verdict::unknown_name, at,
+                  name.empty() ? "sends to nobody: name a program, or give it `to:` in the scenario"
+                               : "sends to " + name + ", which is no program of this run");
+  }
+  Member& receiver = *members_[to];
+  const auto from = m.channel->payload(pending.link, pending.exchange.size);
+  Letter letter{receiver.cpu == m.cpu ? at : at + between_cpus,
+                at,
+                program,
+                m.letters_sent++,
+                pending.exchange.type,
+                {from.begin(), from.end()}};
+  ++m.figures.sent;
+  tell(program, Happening::Kind::send, at, to, letter.bytes);
+  const SimTime arrives = letter.arrives;
+  if (!receiver.mailbox.put(std::move(letter))) {
+    return refuse(program, pending.link, Verdict::refused, at,
+                  "sends to " + name + ", which does not read its messages");
+  }
+  if (!schedule_->gone(to)) {
+    for (std::uint32_t link = 0; link < protocol::links_max; ++link) {
+      const Wait& wait = receiver.waits[link];
+      if (!wait.receiving || !schedule_->receiving(to, link)) continue;
+      if (wait.from == anybody || wait.from == program) schedule_->message(to, link, arrives);
+    }
+  }
+  done(program, pending.link, {}, at);
+}
+
+void Conductor::answer_receive(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  Wait& wait = m.waits[pending.link];
+  wait = {};
+  wait.receiving = true;
+  wait.type = pending.exchange.type;
+  wait.capacity = static_cast<std::size_t>(std::max<std::int64_t>(pending.exchange.number, 0));
+  if (pending.exchange.name[0] != 0) {
+    wait.from = find_program(m, pending.exchange.name);
+    if (wait.from == not_found) {
+      wait = {};
+      return refuse(program, pending.link, Verdict::unknown_name, at,
+                    std::string("receives from ") + pending.exchange.name + ", which is no program of this run");
+    }
+  }
+  if (m.mailbox.first(wait.from) <= at) {
+    schedule_->resume(program);
+    begin(program, at);
+    hand_over(program, pending.link, at);
+    return;
+  }
+  const SimTime until = SimTime::from_ns(pending.exchange.time);
+  if (until > at) return suspend(program, pending, std::min(until, m.mailbox.first(wait.from)), true);
+  Exchange exchange;
+  exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
+  done(program, pending.link, exchange, at);
+}
+
+bool Conductor::hand_over(std::uint32_t program, std::uint32_t link, SimTime at) {
+  Member& m = *members_[program];
+  const Wait& wait = m.waits[link];
+  const auto letter = m.mailbox.take(wait.from, at);
+  if (!letter) return false;
+  const std::string& from = members_[letter->from]->name;
+  if (!wait.type.empty() && wait.type != letter->type) {
+    const std::string why = "receives " + wait.type + " from " + from + ", which sent " + letter->type;
+    fault(program, at, why);
+    m.channel->refuse(link, Verdict::wrong_type, at, why);
+    return true;
+  }
+  if (letter->bytes.size() > wait.capacity) {
+    const std::string why = "has room for " + std::to_string(wait.capacity) + " bytes of a message of " +
+                            std::to_string(letter->bytes.size()) + " from " + from;
+    fault(program, at, why);
+    m.channel->refuse(link, Verdict::too_large, at, why);
+    return true;
+  }
+  ++m.figures.received;
+  tell(program, Happening::Kind::receive, at, letter->from, letter->bytes, letter->sent);
+  std::memcpy(m.channel->room(link).data(), letter->bytes.data(), letter->bytes.size());
+  Exchange exchange;
+  exchange.size = static_cast<std::uint32_t>(letter->bytes.size());
+  exchange.time = at.ns();
+  exchange.stamp = letter->sent.ns();
+  put(exchange.name, from);
+  put(exchange.type, letter->type);
+  m.channel->answer(link, exchange);
+  return true;
+}
+
+void Conductor::answer_clock(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *members_[program];
+  if (m.cost.recorded()) {
+    m.channel->fill_ring(pending.link, [&] { return m.cost.next_clock(pending.link); });
+  } else {
+    ++m.figures.clock_reads;
+  }
+  done(program, pending.link, {}, at);
+}
+
+void Conductor::answer_log(std::uint32_t program, const Pending& pending, SimTime at) {
+  tell(program, Happening::Kind::log, at, UINT32_MAX,
+       members_[program]->channel->payload(pending.link, pending.exchange.size));
+  done(program, pending.link, {}, at);
+}
+
+void Conductor::left(std::uint32_t program, SimTime at) {
+  Member& m = *members_[program];
+  const std::string how = m.process->how().empty() ? "ended" : m.process->how();
+  m.figures.ended = how + " at " + to_string(at);
+  m.figures.failed = m.process->failed();
+  tell(program, Happening::Kind::end, at, UINT32_MAX, bytes_of(how));
+  schedule_->leave(program);
+  if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) stop_with(m.name + " " + m.figures.ended);
+}
+
+void Conductor::tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,
+                     std::span<const std::byte> bytes, SimTime stamp) {
+  if (recorder_ == nullptr) return;
+  happenings_[members_[program]->cpu].push_back({kind, at, program, about, stamp, {bytes.begin(), bytes.end()}});
+}
+
+// Everything earlier than `before` is there: told by time, then by CPU.
+void Conductor::flush_happenings(SimTime before) {
+  if (recorder_ == nullptr) return;
+  for (;;) {
+    std::deque<Happening>* first = nullptr;
+    for (auto& queue : happenings_) {
+      if (queue.empty() || queue.front().at >= before) continue;
+      if (first == nullptr || queue.front().at < first->front().at) first = &queue;
+    }
+    if (first == nullptr) return;
+    recorder_->happened(first->front());
+    first->pop_front();
+  }
+}
+
+}  // namespace isochron::coordinator
