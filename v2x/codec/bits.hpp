@@ -3,7 +3,8 @@
 // current octet, and nothing is ever padded inside a message. A reader is a window of bits on someone else's octets; a
 // nested "open type" is a smaller window on the same octets, wherever in an octet it happens to begin.
 //
-// Promises: a read beyond the window returns false and touches no memory outside it.
+// Requires: a reader's octets are followed by `padding` readable ones, so that a read is one load. decode() sees to it.
+// Promises: a read beyond the window returns false and touches nothing beyond that padding.
 // Cost:     reading never allocates; writing appends to one vector.
 
 #include <bit>
@@ -18,19 +19,26 @@ using Bytes = std::vector<std::uint8_t>;
 
 class BitReader {
  public:
-  explicit BitReader(std::span<const std::uint8_t> octets)
-      : octets_(octets.data()), size_(octets.size()), end_(octets.size() * 8) {}
+  static constexpr std::size_t padding = 8;
+
+  explicit BitReader(std::span<const std::uint8_t> padded_octets)
+      : octets_(padded_octets.data()), end_((padded_octets.size() - padding) * 8) {}
 
   [[nodiscard]] std::size_t position() const { return at_; }
   [[nodiscard]] std::size_t left() const { return end_ - at_; }
 
   /// The next n bits as an unsigned number; n <= 57. False if there are fewer.
-  [[nodiscard]] bool read(unsigned n, std::uint64_t& value) {
+  [[nodiscard, gnu::always_inline]] bool read(unsigned n, std::uint64_t& value) {
     if (n > left()) return false;
     value = n == 0 ? 0 : (load(at_ >> 3) << (at_ & 7)) >> (64 - n);
     at_ += n;
     return true;
   }
+
+  /// The next 57 bits, highest first, without going on; what is beyond the end is not to be used.
+  [[nodiscard]] std::uint64_t peek() const { return load(at_ >> 3) << (at_ & 7); }
+  /// Goes on by n <= left() bits.
+  void skip(std::size_t n) { at_ += n; }
 
   /// Narrows this reader to its next n bits and gives what follows as another; false if there are fewer.
   [[nodiscard]] bool split(std::size_t bits, BitReader& inner) {
@@ -54,57 +62,60 @@ class BitReader {
   }
 
  private:
-  /// 64 bits from octet i on, zeros beyond the end. At least 57 of them are wanted ones whatever the bit offset.
+  /// 64 bits from octet i on. At least 57 of them are wanted ones whatever the bit offset.
   [[nodiscard]] std::uint64_t load(std::size_t i) const {
     std::uint64_t word = 0;
-    if (i + 8 <= size_) {
-      std::memcpy(&word, octets_ + i, 8);
-      return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
-    }
-    for (std::size_t k = 0; k < 8; ++k) word = word << 8 | (i + k < size_ ? octets_[i + k] : 0u);
-    return word;
+    std::memcpy(&word, octets_ + i, 8);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
   }
 
   const std::uint8_t* octets_;
-  std::size_t size_;
   std::size_t at_ = 0;
   std::size_t end_;
 };
 
 class BitWriter {
  public:
-  BitWriter() = default;
-  /// Goes on from the octets that are there.
-  explicit BitWriter(Bytes begun) : octets_(std::move(begun)) {}
+  BitWriter() : BitWriter(Bytes{}) {}
+  /// Goes on behind the octets that are there.
+  explicit BitWriter(Bytes begun) : octets_(std::move(begun)), used_(octets_.size()) { octets_.resize(used_ + 60); }
 
-  /// The low n bits of value; n <= 56.
-  void write(unsigned n, std::uint64_t value) {
+  /// The low n bits of value; n <= 32.
+  [[gnu::always_inline]] void write(unsigned n, std::uint64_t value) {
     held_ = held_ << n | (value & ((std::uint64_t{1} << n) - 1));
     count_ += n;
-    while (count_ >= 8) {
-      count_ -= 8;
-      octets_.push_back(static_cast<std::uint8_t>(held_ >> count_));
-    }
+    if (count_ >= 32) flush();
   }
   void write_octets(std::span<const std::uint8_t> octets) {
-    if (count_ == 0) {
-      octets_.insert(octets_.end(), octets.begin(), octets.end());
-    } else {
-      for (const auto o : octets) write(8, o);
-    }
+    for (const auto o : octets) write(8, o);
   }
   /// Pads the last octet with zeros and hands everything over. An open type has at least one octet (X.691 10.1.3).
   [[nodiscard]] Bytes finish() {
-    if (count_ > 0) write(8 - count_, 0);
-    if (octets_.empty()) octets_.push_back(0);
+    if (count_ % 8 != 0) write(8 - count_ % 8, 0);
+    grow();
+    for (; count_ > 0; count_ -= 8) octets_[used_++] = static_cast<std::uint8_t>(held_ >> (count_ - 8));
+    if (used_ == 0) octets_[used_++] = 0;
+    octets_.resize(used_);
     return std::move(octets_);
   }
-  void reserve(std::size_t octets) { octets_.reserve(octets); }
 
  private:
+  void grow() {
+    if (used_ + 4 > octets_.size()) octets_.resize(octets_.size() * 2 + 4);
+  }
+  void flush() {
+    grow();
+    count_ -= 32;
+    auto word = static_cast<std::uint32_t>(held_ >> count_);
+    if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap32(word);
+    std::memcpy(octets_.data() + used_, &word, 4);
+    used_ += 4;
+  }
+
   Bytes octets_;
+  std::size_t used_;
   std::uint64_t held_ = 0;
-  unsigned count_ = 0;  // bits of held_ not yet in octets_; < 8 between calls
+  unsigned count_ = 0;  // bits of held_ not yet in octets_; < 32 between calls
 };
 
 /// How many bits the numbers 0..range take.

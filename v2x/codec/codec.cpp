@@ -1,7 +1,9 @@
 #include "v2x/codec/codec.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "v2x/codec/describe_bsm.hpp"
 #include "v2x/codec/describe_map.hpp"
@@ -60,34 +62,63 @@ bool read_message(UperReader& in, std::uint64_t id, Frame& frame) {
 }
 
 bool write_message(UperWriter& out, const Frame& frame) {
-  if (const auto* bsm = std::get_if<Bsm>(&frame.message)) return out.open(*bsm) || out.in("BSM");
-  if (const auto* map = std::get_if<MapData>(&frame.message)) return out.open(*map) || out.in("MAP");
-  if (const auto* spat = std::get_if<Spat>(&frame.message)) return out.open(*spat) || out.in("SPAT");
-  return out.value(Open{}, std::get<OtherMessage>(frame.message).value) || out.in("value");
+  if (const auto* bsm = std::get_if<Bsm>(&frame.message)) return describe(out, *bsm) || out.in("BSM");
+  if (const auto* map = std::get_if<MapData>(&frame.message)) return describe(out, *map) || out.in("MAP");
+  if (const auto* spat = std::get_if<Spat>(&frame.message)) return describe(out, *spat) || out.in("SPAT");
+  for (const auto octet : std::get<OtherMessage>(frame.message).value) out.bits(8, octet);
+  return true;
+}
+
+constexpr std::size_t head_octets = 4;  // extension bit and id, then a length of one or two octets
+
+/// Fills in the head before a message that was written behind room for it. False if the message is too long.
+bool put_head(Bytes& octets, unsigned id) {
+  const std::size_t length = octets.size() - head_octets;
+  if (length >= 16384) return false;
+  octets[0] = static_cast<std::uint8_t>(id >> 8);
+  octets[1] = static_cast<std::uint8_t>(id);
+  octets[2] = static_cast<std::uint8_t>(0x80 | length >> 8);
+  octets[3] = static_cast<std::uint8_t>(length);
+  if (length < 128) octets.erase(octets.begin() + 2);
+  return true;
 }
 
 }  // namespace
 
 Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets) {
-  UperReader in(octets);
-  Result<Frame, CodecError> result{Frame{}};
+  std::array<std::uint8_t, 2048> small;
+  Bytes large;
+  const std::size_t size = octets.size() + BitReader::padding;
+  if (size > small.size()) large.resize(size);
+  std::uint8_t* const padded = size > small.size() ? large.data() : small.data();
+  if (!octets.empty()) std::memcpy(padded, octets.data(), octets.size());
+  std::memset(padded + octets.size(), 0, BitReader::padding);
+
+  Result<Frame, CodecError> result{Frame{}};  // the one object returned, so that a frame is never moved
+  UperReader in({padded, size});
   Frame& frame = *result;
   std::uint64_t head = 0;
   const bool ok = (in.bits(16, head) || in.in("messageId")) && read_message(in, head & 0x7fff, frame) &&
                   (head >> 15 == 0 || in.read_additions(frame.additions) || in.in("extensions"));
-  if (!ok) return fail(in.error());
+  if (!ok) result = fail(in.error());
   return result;
 }
 
 Result<Bytes, CodecError> encode(const Frame& frame) {
-  UperWriter out;
-  out.reserve(64);
-  out.bits(1, !frame.additions.empty());
-  const bool ok = (out.value(Integer{0, 32767}, message_id(frame)) || out.in("messageId")) &&
-                  write_message(out, frame) &&
-                  (frame.additions.empty() || out.write_additions(frame.additions) || out.in("extensions"));
-  if (!ok) return fail(out.error());
-  return out.finish();
+  const int id = message_id(frame);
+  if (id < 0 || id > 32767) return fail(CodecError{"messageId", range_text(id, 0, 32767), 0});
+  UperWriter out{Bytes(head_octets)};
+  if (!write_message(out, frame)) return fail(out.error());
+  Bytes octets = out.finish();
+  if (octets.size() == head_octets) octets.push_back(0);  // an open type has at least one octet
+  const unsigned extended = frame.additions.empty() ? 0 : 0x8000;
+  if (!put_head(octets, extended | static_cast<unsigned>(id))) {
+    return fail(CodecError{"", "the message is longer than 16383 octets", 0});
+  }
+  if (extended == 0) return octets;
+  UperWriter tail{std::move(octets)};
+  if (!tail.write_additions(frame.additions)) return tail.in("extensions"), fail(tail.error());
+  return tail.finish();
 }
 
 Result<Bytes, CodecError> from_hex(std::string_view text) {

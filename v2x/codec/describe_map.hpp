@@ -41,9 +41,9 @@ bool describe(Io& io, const NodeDelta<N>& m) {
   auto& n = m.node;
   return io.choice(names, n.form, closed, [&](NodeForm form) {
     if (form == NodeForm::regional) {
-      if constexpr (!Io::looks_only) n.regional.emplace();
-      if (!n.regional) return io.fail("form is regional, but `regional` is not set");
-      return io.value(Struct{}, *n.regional);
+      if constexpr (!Io::looks_only) n.regional.resize(1);
+      if (n.regional.size() != 1) return io.fail("form is regional, but `regional` is not set");
+      return io.value(Struct{}, n.regional[0]);
     }
     if (form == NodeForm::lat_lon) return describe(io, NodeLatLon<As<Io, Known>>{n.longitude_deg, n.latitude_deg});
     return describe(io, NodeXY<As<Io, double>>{n.x_m, n.y_m, bits[static_cast<unsigned>(form)]});

@@ -104,6 +104,10 @@ template <class T>
 bool is_there(const std::vector<T>& v) {
   return !v.empty();
 }
+template <class T>
+bool is_there(const List<T>& v) {
+  return !v.empty();
+}
 inline bool is_there(const std::string& v) { return !v.empty(); }
 
 template <class T>
@@ -120,6 +124,14 @@ const std::vector<T>& held(const std::vector<T>& v) {
 }
 template <class T>
 std::vector<T>& made(std::vector<T>& v) {
+  return v;
+}
+template <class T>
+const List<T>& held(const List<T>& v) {
+  return v;
+}
+template <class T>
+List<T>& made(List<T>& v) {
   return v;
 }
 inline const std::string& held(const std::string& v) { return v; }

@@ -94,8 +94,8 @@ class JsonReader {
   bool value(Struct, T& v) {
     return describe(*this, v);
   }
-  template <class Spec, class T>
-  bool value(const ListOf<Spec>& s, std::vector<T>& v) {
+  template <class Spec, class L>
+  bool value(const ListOf<Spec>& s, L& v) {
     const Json& list = *here_;
     if (!list.is_array()) return fail("must be a list");
     if (list.size() < s.low || list.size() > s.high) {

@@ -85,8 +85,8 @@ class JsonWriter {
   bool value(Struct, const T& v) {
     return describe(*this, v);
   }
-  template <class Spec, class T>
-  bool value(const ListOf<Spec>& s, const std::vector<T>& v) {
+  template <class Spec, class L>
+  bool value(const ListOf<Spec>& s, const L& v) {
     Json list = Json::array();
     for (const auto& item : v) {
       value(s.each, item);

@@ -26,8 +26,8 @@ enum class LaneDataKind : std::uint8_t {
 /// Something that holds along the lane from a node on.
 struct LaneData {
   LaneDataKind kind{};
-  double angle_rad = 0;            // the first five kinds
-  std::vector<SpeedLimit> limits;  // speed_limits: 1..9
+  double angle_rad = 0;     // the first five kinds
+  List<SpeedLimit> limits;  // speed_limits: 1..9
   RegionalList regional;
   Bytes unknown;  // a later edition's kind
   friend bool operator==(const LaneData&, const LaneData&) = default;
@@ -50,10 +50,10 @@ enum class NodeAttribute : std::uint8_t {
 
 /// What begins, ends or lies at a node. Segment attributes are codes 0..37 of J2735's SegmentAttributeXY.
 struct NodeAttributes {
-  std::vector<NodeAttribute> local;  // each list at most 8
-  std::vector<int> disabled;
-  std::vector<int> enabled;
-  std::vector<LaneData> data;
+  List<NodeAttribute> local;  // each list at most 8
+  List<int> disabled;
+  List<int> enabled;
+  List<LaneData> data;
   std::optional<double> width_change_m;
   std::optional<double> elevation_change_m;
   RegionalList regional;
@@ -67,7 +67,7 @@ struct Node {
   double y_m = 0;      // north of it
   Known latitude_deg;  // form lat_lon
   Known longitude_deg;
-  std::optional<Regional> regional;  // form regional
+  RegionalList regional;  // form regional: one
   std::optional<NodeAttributes> attributes;
   Additions additions;
   /// The offset in the smallest form that holds it.
@@ -134,11 +134,11 @@ struct Lane {
   std::optional<Regional> attributes_regional;
   std::optional<Flags> maneuvers;  // 12 bits
   LaneGeometry geometry = LaneGeometry::nodes;
-  std::vector<Node> nodes;  // 2..63
+  List<Node> nodes;  // 2..63
   std::optional<ComputedLane> computed;
   Bytes unknown_geometry;
-  std::vector<Connection> connects_to;  // at most 16
-  std::vector<int> overlays;            // at most 5 lane ids
+  List<Connection> connects_to;  // at most 16
+  List<int> overlays;            // at most 5 lane ids
   RegionalList regional;
   Additions additions;
   friend bool operator==(const Lane&, const Lane&) = default;
@@ -157,9 +157,9 @@ struct IntersectionGeometry {
   int revision = 0;  // 0..127
   Position reference;
   std::optional<double> lane_width_m;
-  std::vector<SpeedLimit> speed_limits;     // at most 9
-  std::vector<Lane> lanes;                  // 1..255
-  std::vector<ControlZone> priority_zones;  // at most 32
+  List<SpeedLimit> speed_limits;     // at most 9
+  std::vector<Lane> lanes;           // 1..255
+  List<ControlZone> priority_zones;  // at most 32
   RegionalList regional;
   Additions additions;
   friend bool operator==(const IntersectionGeometry&, const IntersectionGeometry&) = default;
@@ -171,7 +171,7 @@ struct RoadSegment {
   int revision = 0;
   Position reference;
   std::optional<double> lane_width_m;
-  std::vector<SpeedLimit> speed_limits;
+  List<SpeedLimit> speed_limits;
   std::vector<Lane> lanes;  // 1..255
   RegionalList regional;
   Additions additions;

@@ -49,7 +49,7 @@ struct AdvisorySpeed {
 struct MovementEvent {
   SignalState state{};
   std::optional<TimeChange> timing;
-  std::vector<AdvisorySpeed> speeds;  // at most 16
+  List<AdvisorySpeed> speeds;  // at most 16
   RegionalList regional;
   Additions additions;
   friend bool operator==(const MovementEvent&, const MovementEvent&) = default;
@@ -68,9 +68,9 @@ struct ManeuverAssist {
 
 struct MovementState {
   std::string name;
-  int signal_group = 0;                 // 0 = unknown, 255 = permanent green
-  std::vector<MovementEvent> events;    // 1..16, the first is now
-  std::vector<ManeuverAssist> assists;  // at most 16
+  int signal_group = 0;          // 0 = unknown, 255 = permanent green
+  List<MovementEvent> events;    // 1..16, the first is now
+  List<ManeuverAssist> assists;  // at most 16
   RegionalList regional;
   Additions additions;
   friend bool operator==(const MovementState&, const MovementState&) = default;
@@ -101,9 +101,9 @@ struct IntersectionState {
   Flags status{16};
   std::optional<int> minute_of_year;
   std::optional<Known> second_s;         // in the minute
-  std::vector<int> enabled_lanes;        // at most 16
+  List<int> enabled_lanes;               // at most 16
   std::vector<MovementState> movements;  // 1..255
-  std::vector<ManeuverAssist> assists;   // at most 16
+  List<ManeuverAssist> assists;          // at most 16
   RegionalList regional;
   Additions additions;
   friend bool operator==(const IntersectionState&, const IntersectionState&) = default;

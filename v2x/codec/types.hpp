@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "v2x/codec/bits.hpp"
+#include "v2x/codec/list.hpp"
 
 namespace isochron::v2x {
 
@@ -36,7 +37,7 @@ struct Flags {
 };
 
 /// What a later edition added behind a structure's known fields, kept as it came: nullopt = that addition is absent.
-using Additions = std::vector<std::optional<Bytes>>;
+using Additions = List<std::optional<Bytes>>;
 
 /// What a region added: known to that region only, kept as it came.
 struct Regional {
@@ -44,7 +45,7 @@ struct Regional {
   Bytes value;
   friend bool operator==(const Regional&, const Regional&) = default;
 };
-using RegionalList = std::vector<Regional>;  // at most 4
+using RegionalList = List<Regional>;  // at most 4
 
 struct Position {
   Known latitude_deg;

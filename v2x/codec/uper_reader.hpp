@@ -12,7 +12,8 @@ class UperReader {
  public:
   static constexpr bool looks_only = false;
 
-  explicit UperReader(std::span<const std::uint8_t> octets) : in_(octets) {}
+  /// The octets and BitReader::padding more.
+  explicit UperReader(std::span<const std::uint8_t> padded_octets) : in_(padded_octets) {}
   [[nodiscard]] CodecError error() const {
     CodecError e = path_.error();
     e.bit = in_.position();
@@ -56,21 +57,21 @@ class UperReader {
   }
 
   template <class T>
-  bool value(Integer s, T& v) {
+  [[gnu::always_inline]] bool value(Integer s, T& v) {
     std::uint64_t number = 0;
     const auto range = static_cast<std::uint64_t>(s.high - s.low);
     if (!bits(bits_for(range), number)) return false;
-    if (number > range) return fail(range_text(s.low + static_cast<std::int64_t>(number), s.low, s.high));
+    if (number > range) return outside(s, number);
     v = static_cast<T>(s.low + static_cast<std::int64_t>(number));
     return true;
   }
-  bool value(const Scale& s, Known& v) {
+  [[gnu::always_inline]] bool value(const Scale& s, Known& v) {
     std::int64_t number = 0;
     if (!value(Integer{s.low, s.high}, number)) return false;
     if (number != s.unavailable) v = quantity(s, number);
     return true;
   }
-  bool value(const Scale& s, double& v) {
+  [[gnu::always_inline]] bool value(const Scale& s, double& v) {
     std::int64_t number = 0;
     if (!value(Integer{s.low, s.high}, number)) return false;
     v = quantity(s, number);
@@ -79,23 +80,38 @@ class UperReader {
   template <class T>
   bool value(Code s, T& v) {
     std::uint64_t number = 0;
-    if (!enumerated(s.count, s.extensible, number)) return false;
-    v = static_cast<T>(number);
-    return true;
+    if (s.extensible) {
+      if (!bits(1, number)) return false;
+      if (number != 0) {
+        if (!extended_value(s.count, number)) return false;
+        v = static_cast<T>(number);
+        return true;
+      }
+    }
+    return value(Integer{0, s.count - 1}, v);
   }
   template <class E>
   bool value(Enum, E& v) {
     constexpr EnumNames names = names_of(E{});
     return value(Code{names.count, names.extensible}, v);
   }
-  bool value(FlagBits s, Flags& v);
+  [[gnu::always_inline]] bool value(FlagBits s, Flags& v) {
+    std::uint64_t number = 0;
+    if (s.extensible) {
+      if (!bits(1, number)) return false;
+      if (number != 0) return extended_flags(v);
+    }
+    if (!bits(s.size, number)) return false;
+    v = Flags(s.size, number);
+    return true;
+  }
   bool value(Text s, std::string& v);
   bool value(Octets s, Bytes& v) {
     std::uint64_t n = 0;
     return value(Integer{s.low, s.high}, n) && (in_.read_octets(n, v) || cut_short());
   }
   bool value(Id32, std::uint32_t& v) { return value(Integer{0, 0xffffffff}, v); }
-  bool value(Bool, bool& v) {
+  [[gnu::always_inline]] bool value(Bool, bool& v) {
     std::uint64_t number = 0;
     if (!bits(1, number)) return false;
     v = number != 0;
@@ -109,8 +125,9 @@ class UperReader {
   bool value(Struct, T& v) {
     return describe(*this, v);
   }
-  template <class Spec, class T>
-  bool value(const ListOf<Spec>& s, std::vector<T>& v) {
+  bool value(Struct, Node& v);
+  template <class Spec, class L>
+  bool value(const ListOf<Spec>& s, L& v) {
     std::uint64_t n = 0;
     if (!value(Integer{s.low, s.high}, n)) return false;
     if (n > in_.left()) return cut_short();
@@ -135,11 +152,13 @@ class UperReader {
     return true;
   }
   bool read_additions(Additions& additions);
-  bool bits(unsigned n, std::uint64_t& v) { return in_.read(n, v) || cut_short(); }
+  [[gnu::always_inline]] bool bits(unsigned n, std::uint64_t& v) { return in_.read(n, v) || cut_short(); }
 
  private:
+  bool plain_node(Node& v);
+  bool plain_attributes(NodeAttributes& v);
   template <class F>
-  bool one(const F& f, std::uint64_t preamble, unsigned& next) {
+  [[gnu::always_inline]] bool one(const F& f, std::uint64_t preamble, unsigned& next) {
     if constexpr (F::optional) {
       if ((preamble >> --next & 1) == 0) return true;
       return value(f.spec, made(f.value)) || path_.in(f.name);
@@ -147,8 +166,12 @@ class UperReader {
       return value(f.spec, f.value) || path_.in(f.name);
     }
   }
-  bool cut_short() { return fail("the message ends here"); }
-  bool enumerated(unsigned count, bool extensible, std::uint64_t& v);
+  [[gnu::cold, gnu::noinline]] bool cut_short() { return fail("the message ends here"); }
+  [[gnu::cold, gnu::noinline]] bool outside(Integer s, std::uint64_t number) {
+    return fail(range_text(s.low + static_cast<std::int64_t>(number), s.low, s.high));
+  }
+  bool extended_flags(Flags& v);
+  bool extended_value(unsigned count, std::uint64_t& v);
   bool small_number(std::uint64_t& v);
   bool length(std::size_t& n);
 

@@ -10,12 +10,10 @@ std::string UperWriter::count_text(std::size_t n, unsigned low, unsigned high) {
   return "has " + std::to_string(n) + " items, must have " + std::to_string(low) + ".." + std::to_string(high);
 }
 
-bool UperWriter::enumerated(unsigned count, bool extensible, std::int64_t v) {
-  const std::int64_t last = extensible ? 255 : count - 1;
-  if (v < 0 || v > last) return fail(range_text(v, 0, last));
-  if (extensible) out_.write(1, v >= count);
-  if (v >= count) return small_number(static_cast<std::uint64_t>(v - count)), true;
-  out_.write(bits_for(count - 1), static_cast<std::uint64_t>(v));
+bool UperWriter::extended_value(unsigned count, std::int64_t v) {
+  if (v > 255) return fail(range_text(v, 0, 255));
+  out_.write(1, 1);
+  small_number(static_cast<std::uint64_t>(v - count));
   return true;
 }
 

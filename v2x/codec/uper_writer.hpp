@@ -11,11 +11,14 @@ class UperWriter {
  public:
   static constexpr bool looks_only = true;
 
+  UperWriter() = default;
+  /// Goes on behind the octets that are there.
+  explicit UperWriter(Bytes begun) : out_(std::move(begun)) {}
+
   [[nodiscard]] const CodecError& error() const { return path_.error(); }
   bool fail(std::string what) { return path_.fail(std::move(what)); }
   bool in(const char* field) { return path_.in(field); }
   [[nodiscard]] Bytes finish() { return out_.finish(); }
-  void reserve(std::size_t octets) { out_.reserve(octets); }
 
   template <class Ext, class... F>
   bool sequence(const Ext& additions, const F&... field) {
@@ -45,24 +48,29 @@ class UperWriter {
   }
 
   template <class T>
-  bool value(Integer s, const T& v) {
+  [[gnu::always_inline]] bool value(Integer s, const T& v) {
     const auto number = static_cast<std::int64_t>(v);
-    if (number < s.low || number > s.high) return fail(range_text(number, s.low, s.high));
+    if (number < s.low || number > s.high) return outside(s, number);
     out_.write(bits_for(static_cast<std::uint64_t>(s.high - s.low)), static_cast<std::uint64_t>(number - s.low));
     return true;
   }
-  bool value(const Scale& s, const Known& v) {
+  [[gnu::always_inline]] bool value(const Scale& s, const Known& v) {
     if (v) return value(s, *v);
     return value(Integer{s.low, s.high}, s.unavailable);
   }
-  bool value(const Scale& s, double v) {
+  [[gnu::always_inline]] bool value(const Scale& s, double v) {
     std::int64_t number = 0;
-    if (!quantise(s, v, number)) return fail(range_text(s, v));
+    if (!quantise(s, v, number)) return outside(s, v);
     return value(Integer{s.low, s.high}, number);
   }
   template <class T>
   bool value(Code s, const T& v) {
-    return enumerated(s.count, s.extensible, static_cast<std::int64_t>(v));
+    const auto number = static_cast<std::int64_t>(v);
+    if (s.extensible) {
+      if (number >= s.count) return extended_value(s.count, number);
+      out_.write(1, 0);
+    }
+    return value(Integer{0, s.count - 1}, number);
   }
   template <class E>
   bool value(Enum, const E& v) {
@@ -87,8 +95,8 @@ class UperWriter {
   bool value(Struct, const T& v) {
     return describe(*this, v);
   }
-  template <class Spec, class T>
-  bool value(const ListOf<Spec>& s, const std::vector<T>& v) {
+  template <class Spec, class L>
+  bool value(const ListOf<Spec>& s, const L& v) {
     if (v.size() < s.low || v.size() > s.high) return fail(count_text(v.size(), s.low, s.high));
     out_.write(bits_for(s.high - s.low), v.size() - s.low);
     for (std::size_t i = 0; i < v.size(); ++i) {
@@ -102,7 +110,6 @@ class UperWriter {
   template <class T>
   bool open(const T& v) {
     UperWriter inner;
-    inner.reserve(64);
     if (!describe(inner, v)) return path_ = inner.path_, false;
     return value(Open{}, inner.finish());
   }
@@ -119,15 +126,19 @@ class UperWriter {
     }
   }
   template <class F>
-  bool one(const F& f) {
+  [[gnu::always_inline]] bool one(const F& f) {
     if constexpr (F::optional) {
       return !is_there(f.value) || value(f.spec, held(f.value)) || path_.in(f.name);
     } else {
       return value(f.spec, f.value) || path_.in(f.name);
     }
   }
+  [[gnu::cold, gnu::noinline]] bool outside(Integer s, std::int64_t number) {
+    return fail(range_text(number, s.low, s.high));
+  }
+  [[gnu::cold, gnu::noinline]] bool outside(const Scale& s, double v) { return fail(range_text(s, v)); }
   static std::string count_text(std::size_t n, unsigned low, unsigned high);
-  bool enumerated(unsigned count, bool extensible, std::int64_t v);
+  bool extended_value(unsigned count, std::int64_t v);
   void small_number(std::uint64_t v);
   bool length(std::size_t n);
 
