@@ -1,0 +1,153 @@
+#include "v2x/codec/codec.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "v2x/codec/describe_bsm.hpp"
+#include "v2x/codec/describe_map.hpp"
+#include "v2x/codec/describe_spat.hpp"
+#include "v2x/codec/uper_reader.hpp"
+#include "v2x/codec/uper_writer.hpp"
+
+namespace isochron::v2x {
+
+std::string range_text(const Scale& s, double value) {
+  const std::int64_t low = s.low == s.unavailable ? s.low + 1 : s.low;
+  const std::int64_t high = s.high == s.unavailable ? s.high - 1 : s.high;
+  char text[160];
+  std::snprintf(text, sizeof text, "%.10g %s is outside %.10g..%.10g", value, s.unit, quantity(s, low),
+                quantity(s, high));
+  return text;
+}
+
+std::string range_text(std::int64_t value, std::int64_t low, std::int64_t high) {
+  return std::to_string(value) + " is outside " + std::to_string(low) + ".." + std::to_string(high);
+}
+
+std::string to_string(const CodecError& error) {
+  return error.field.empty() ? error.what : error.field + ": " + error.what;
+}
+
+int message_id(const Frame& frame) {
+  if (std::holds_alternative<Bsm>(frame.message)) return id_bsm;
+  if (std::holds_alternative<MapData>(frame.message)) return id_map;
+  if (std::holds_alternative<Spat>(frame.message)) return id_spat;
+  return std::get<OtherMessage>(frame.message).id;
+}
+
+Node Node::offset(double x_m, double y_m) {
+  Node node;
+  node.x_m = x_m;
+  node.y_m = y_m;
+  const double most_cm = std::max(x_m < 0 ? -x_m * 100 - 1 : x_m * 100, y_m < 0 ? -y_m * 100 - 1 : y_m * 100);
+  constexpr unsigned bits[] = {10, 11, 12, 13, 14, 16};
+  for (unsigned form = 0; form < 6; ++form) {
+    node.form = static_cast<NodeForm>(form);
+    if (std::round(most_cm) < static_cast<double>(1 << (bits[form] - 1))) break;
+  }
+  return node;
+}
+
+namespace {
+
+bool read_message(UperReader& in, std::uint64_t id, Frame& frame) {
+  if (id == id_bsm) return in.open(frame.message.emplace<Bsm>()) || in.in("BSM");
+  if (id == id_map) return in.open(frame.message.emplace<MapData>()) || in.in("MAP");
+  if (id == id_spat) return in.open(frame.message.emplace<Spat>()) || in.in("SPAT");
+  auto& other = frame.message.emplace<OtherMessage>();
+  other.id = static_cast<int>(id);
+  return in.value(Open{}, other.value) || in.in("value");
+}
+
+bool write_message(UperWriter& out, const Frame& frame) {
+  if (const auto* bsm = std::get_if<Bsm>(&frame.message)) return describe(out, *bsm) || out.in("BSM");
+  if (const auto* map = std::get_if<MapData>(&frame.message)) return describe(out, *map) || out.in("MAP");
+  if (const auto* spat = std::get_if<Spat>(&frame.message)) return describe(out, *spat) || out.in("SPAT");
+  for (const auto octet : std::get<OtherMessage>(frame.message).value) out.bits(8, octet);
+  return true;
+}
+
+constexpr std::size_t head_octets = 4;  // extension bit and id, then a length of one or two octets
+
+/// Fills in the head before a message that was written behind room for it. False if the message is too long.
+bool put_head(Bytes& octets, unsigned id) {
+  const std::size_t length = octets.size() - head_octets;
+  if (length >= 16384) return false;
+  octets[0] = static_cast<std::uint8_t>(id >> 8);
+  octets[1] = static_cast<std::uint8_t>(id);
+  octets[2] = static_cast<std::uint8_t>(0x80 | length >> 8);
+  octets[3] = static_cast<std::uint8_t>(length);
+  if (length < 128) octets.erase(octets.begin() + 2);
+  return true;
+}
+
+}  // namespace
+
+Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets) {
+  std::array<std::uint8_t, 2048> small;
+  Bytes large;
+  const std::size_t size = octets.size() + BitReader::padding;
+  if (size > small.size()) large.resize(size);
+  std::uint8_t* const padded = size > small.size() ? large.data() : small.data();
+  if (!octets.empty()) std::memcpy(padded, octets.data(), octets.size());
+  std::memset(padded + octets.size(), 0, BitReader::padding);
+
+  Result<Frame, CodecError> result{Frame{}};  // the one object returned, so that a frame is never moved
+  UperReader in({padded, size});
+  Frame& frame = *result;
+  std::uint64_t head = 0;
+  const bool ok = (in.bits(16, head) || in.in("messageId")) && read_message(in, head & 0x7fff, frame) &&
+                  (head >> 15 == 0 || in.read_additions(frame.additions) || in.in("extensions"));
+  if (!ok) result = fail(in.error());
+  return result;
+}
+
+Result<Bytes, CodecError> encode(const Frame& frame) {
+  const int id = message_id(frame);
+  if (id < 0 || id > 32767) return fail(CodecError{"messageId", range_text(id, 0, 32767), 0});
+  UperWriter out{Bytes(head_octets)};
+  if (!write_message(out, frame)) return fail(out.error());
+  Bytes octets = out.finish();
+  if (octets.size() == head_octets) octets.push_back(0);  // an open type has at least one octet
+  const unsigned extended = frame.additions.empty() ? 0 : 0x8000;
+  if (!put_head(octets, extended | static_cast<unsigned>(id))) {
+    return fail(CodecError{"", "the message is longer than 16383 octets", 0});
+  }
+  if (extended == 0) return octets;
+  UperWriter tail{std::move(octets)};
+  if (!tail.write_additions(frame.additions)) return tail.in("extensions"), fail(tail.error());
+  return tail.finish();
+}
+
+Result<Bytes, CodecError> from_hex(std::string_view text) {
+  Bytes octets;
+  int half = -1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    if (digit < 0) return fail(CodecError{"", "character " + std::to_string(i + 1) + " is not a hexadecimal digit", 0});
+    if (half >= 0) octets.push_back(static_cast<std::uint8_t>(half << 4 | digit));
+    half = half >= 0 ? -1 : digit;
+  }
+  if (half >= 0) return fail(CodecError{"", "an odd number of hexadecimal digits", 0});
+  return octets;
+}
+
+std::string to_hex(std::span<const std::uint8_t> octets) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string text;
+  text.reserve(octets.size() * 2);
+  for (const auto o : octets) {
+    text += digits[o >> 4];
+    text += digits[o & 15];
+  }
+  return text;
+}
+
+}  // namespace isochron::v2x

@@ -1,0 +1,182 @@
+#pragma once
+// Reads structures from UPER. One of the ios of fields.hpp.
+//
+// Promises: never reads beyond its octets; every list is bounded by the standard and by the bits that are left.
+
+#include "v2x/codec/error_path.hpp"
+#include "v2x/codec/fields.hpp"
+
+namespace isochron::v2x {
+
+class UperReader {
+ public:
+  static constexpr bool looks_only = false;
+
+  /// The octets and BitReader::padding more.
+  explicit UperReader(std::span<const std::uint8_t> padded_octets) : in_(padded_octets) {}
+  [[nodiscard]] CodecError error() const {
+    CodecError e = path_.error();
+    e.bit = in_.position();
+    return e;
+  }
+  bool fail(std::string what) { return path_.fail(std::move(what)); }
+  bool in(const char* field) { return path_.in(field); }
+
+  template <class Ext, class... F>
+  bool sequence(Ext& additions, const F&... field) {
+    constexpr unsigned optionals = (0u + ... + F::optional);
+    constexpr bool extensible = !std::is_same_v<std::remove_const_t<Ext>, Closed>;
+    std::uint64_t preamble = 0;
+    if (!bits(optionals + extensible, preamble)) return false;
+    [[maybe_unused]] unsigned next = optionals;
+    if (!(one(field, preamble, next) && ...)) return false;
+    if constexpr (extensible) {
+      if ((preamble >> optionals & 1) != 0) return read_additions(additions) || path_.in("extensions");
+    }
+    return true;
+  }
+
+  template <class Names, class Kind, class Unknown, class F>
+  bool choice(const Names& names, Kind& kind, Unknown& unknown, F&& content) {
+    if constexpr (!std::is_same_v<std::remove_const_t<Unknown>, Closed>) {
+      std::uint64_t extended = 0;
+      if (!bits(1, extended)) return false;
+      if (extended != 0) {
+        std::uint64_t index = 0;
+        if (!small_number(index)) return false;
+        if (index + names.size() > 255) return fail("an alternative beyond all editions");
+        kind = static_cast<Kind>(index + names.size());
+        return value(Open{}, unknown);
+      }
+    }
+    std::uint64_t index = 0;
+    if (!bits(bits_for(names.size() - 1), index)) return false;
+    if (index >= names.size()) return fail("alternative " + std::to_string(index) + " does not exist");
+    kind = static_cast<Kind>(index);
+    return content(kind) || path_.in(names[index]);
+  }
+
+  template <class T>
+  [[gnu::always_inline]] bool value(Integer s, T& v) {
+    std::uint64_t number = 0;
+    const auto range = static_cast<std::uint64_t>(s.high - s.low);
+    if (!bits(bits_for(range), number)) return false;
+    if (number > range) return outside(s, number);
+    v = static_cast<T>(s.low + static_cast<std::int64_t>(number));
+    return true;
+  }
+  [[gnu::always_inline]] bool value(const Scale& s, Known& v) {
+    std::int64_t number = 0;
+    if (!value(Integer{s.low, s.high}, number)) return false;
+    if (number != s.unavailable) v = quantity(s, number);
+    return true;
+  }
+  [[gnu::always_inline]] bool value(const Scale& s, double& v) {
+    std::int64_t number = 0;
+    if (!value(Integer{s.low, s.high}, number)) return false;
+    v = quantity(s, number);
+    return true;
+  }
+  template <class T>
+  bool value(Code s, T& v) {
+    std::uint64_t number = 0;
+    if (s.extensible) {
+      if (!bits(1, number)) return false;
+      if (number != 0) {
+        if (!extended_value(s.count, number)) return false;
+        v = static_cast<T>(number);
+        return true;
+      }
+    }
+    return value(Integer{0, s.count - 1}, v);
+  }
+  template <class E>
+  bool value(Enum, E& v) {
+    constexpr EnumNames names = names_of(E{});
+    return value(Code{names.count, names.extensible}, v);
+  }
+  [[gnu::always_inline]] bool value(FlagBits s, Flags& v) {
+    std::uint64_t number = 0;
+    if (s.extensible) {
+      if (!bits(1, number)) return false;
+      if (number != 0) return extended_flags(v);
+    }
+    if (!bits(s.size, number)) return false;
+    v = Flags(s.size, number);
+    return true;
+  }
+  bool value(Text s, std::string& v);
+  bool value(Octets s, Bytes& v) {
+    std::uint64_t n = 0;
+    return value(Integer{s.low, s.high}, n) && (in_.read_octets(n, v) || cut_short());
+  }
+  bool value(Id32, std::uint32_t& v) { return value(Integer{0, 0xffffffff}, v); }
+  [[gnu::always_inline]] bool value(Bool, bool& v) {
+    std::uint64_t number = 0;
+    if (!bits(1, number)) return false;
+    v = number != 0;
+    return true;
+  }
+  bool value(Open, Bytes& v) {
+    std::size_t n = 0;
+    return length(n) && (in_.read_octets(n, v) || cut_short());
+  }
+  template <class T>
+  bool value(Struct, T& v) {
+    return describe(*this, v);
+  }
+  bool value(Struct, Node& v);
+  template <class Spec, class L>
+  bool value(const ListOf<Spec>& s, L& v) {
+    std::uint64_t n = 0;
+    if (!value(Integer{s.low, s.high}, n)) return false;
+    if (n > in_.left()) return cut_short();
+    v.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!value(s.each, v[i])) return path_.in(i);
+    }
+    return true;
+  }
+  bool value(Part, PartII& v);
+
+  /// An open type whose content is a structure.
+  template <class T>
+  bool open(T& v) {
+    std::size_t n = 0;
+    if (!length(n)) return false;
+    BitReader inner = in_;
+    if (!in_.split(n * 8, inner)) return cut_short();
+    std::swap(in_, inner);
+    if (!describe(*this, v)) return false;
+    std::swap(in_, inner);
+    return true;
+  }
+  bool read_additions(Additions& additions);
+  [[gnu::always_inline]] bool bits(unsigned n, std::uint64_t& v) { return in_.read(n, v) || cut_short(); }
+
+ private:
+  bool plain_node(Node& v);
+  bool plain_attributes(NodeAttributes& v);
+  template <class F>
+  [[gnu::always_inline]] bool one(const F& f, std::uint64_t preamble, unsigned& next) {
+    if constexpr (F::optional) {
+      if ((preamble >> --next & 1) == 0) return true;
+      return value(f.spec, made(f.value)) || path_.in(f.name);
+    } else {
+      return value(f.spec, f.value) || path_.in(f.name);
+    }
+  }
+  [[gnu::cold, gnu::noinline]] bool cut_short() { return fail("the message ends here"); }
+  [[gnu::cold, gnu::noinline]] bool outside(Integer s, std::uint64_t number) {
+    return fail(range_text(s.low + static_cast<std::int64_t>(number), s.low, s.high));
+  }
+  bool extended_flags(Flags& v);
+  bool extended_value(unsigned count, std::uint64_t& v);
+  bool small_number(std::uint64_t& v);
+  bool length(std::size_t& n);
+
+  BitReader in_;
+  ErrorPath path_;
+};
+
+}  // namespace isochron::v2x

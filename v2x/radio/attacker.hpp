@@ -1,0 +1,81 @@
+#pragma once
+// Somebody who tampers with what others send: alters it, delays it, drops it or sends it again later. Stands in front
+// of any medium, so that experiments differ by one line.
+//
+// Promises: the same seed, attacks and calls give the same tampering. Messages of senders that no attack names pass
+//           untouched and undelayed.
+// Threads:  owner thread, as the medium.
+
+#include <functional>
+#include <memory>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "core/random.hpp"
+#include "v2x/radio/medium.hpp"
+
+namespace isochron::v2x {
+
+struct Attack {
+  enum class Kind { alter, delay, drop, replay };
+  Kind kind = Kind::drop;
+  std::vector<StationId> victims;  // whose messages; empty = everybody's
+  double probability = 1;          // for each message
+  SimTime from = SimTime::zero();
+  SimTime until = SimTime::never();
+  SimSpan by = std::chrono::milliseconds(500);  // delay: how much later; replay: how long after the original
+  unsigned copies = 1;                          // replay: how many, each `by` after the one before
+  /// alter: changes the octets in place. None = flips one bit, drawn.
+  std::function<void(Bytes& octets, RandomStream& draws)> change;
+};
+/// "alter", "delay", "drop" or "replay"; throws InputError for another word.
+Attack::Kind attack_kind(std::string_view word);
+
+class AttackedMedium final : public Medium {
+ public:
+  AttackedMedium(std::unique_ptr<Medium> medium, std::vector<Attack> attacks, std::uint64_t seed);
+
+  StationId add_station(const Vec3& at) override { return medium_->add_station(at); }
+  void set_position(StationId station, const Vec3& at) override { medium_->set_position(station, at); }
+  void remove_station(StationId station) override { medium_->remove_station(station); }
+  void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
+  void advance(SimTime until, const Deliver& deliver) override;
+  [[nodiscard]] SimTime next_event() const override;
+  [[nodiscard]] SimSpan lookahead() const override { return medium_->lookahead(); }
+  [[nodiscard]] SimSpan busy_time(StationId station) const override { return medium_->busy_time(station); }
+  [[nodiscard]] const MediumCounts& counts() const override { return medium_->counts(); }
+  [[nodiscard]] std::uint64_t digest() const override { return medium_->digest(); }
+
+  struct Tampering {
+    std::uint64_t altered = 0;
+    std::uint64_t delayed = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t replayed = 0;
+  };
+  [[nodiscard]] const Tampering& tampering() const { return tampering_; }
+
+ private:
+  struct Held {
+    SimTime at;
+    StationId from;
+    std::uint64_t order;
+    Bytes octets;
+    double power_dbm;
+    friend bool operator>(const Held& a, const Held& b) {
+      return std::tie(a.at, a.from, a.order) > std::tie(b.at, b.from, b.order);
+    }
+  };
+  [[nodiscard]] bool strikes(const Attack& attack, SimTime at, StationId from);
+  void alter(const Attack& attack, Bytes& octets);
+  void hold(SimTime at, StationId from, const Bytes& octets, double power_dbm);
+
+  std::unique_ptr<Medium> medium_;
+  std::vector<Attack> attacks_;
+  RandomStream draws_;
+  std::priority_queue<Held, std::vector<Held>, std::greater<>> held_;
+  std::uint64_t order_ = 0;
+  Tampering tampering_;
+};
+
+}  // namespace isochron::v2x

@@ -1,0 +1,188 @@
+#pragma once
+// Broadcast over IEEE 802.11p. Every station listens before it talks (AIFS, then a random number of slots), nobody
+// acknowledges, so what collides is lost. Three kinds of events move it:
+//
+//     send ──► queue ──► countdown expires ──► frame on the air ──► frame ends ──► delivered, or not
+//
+// A frame's start and its end each visit the stations in reach once. There, powers add up; a receiver that is free
+// locks on to a frame that stands out, follows its signal to interference and noise through every change until its end,
+// and then a draw decides. Flight time (3 us for a km) delays the delivery; for contention and interference it is
+// neglected, being shorter than the 4 us within which a frame cannot be noticed anyway.
+//
+// Cost: O(stations in reach) for each frame; after the first second nothing is allocated but the messages.
+
+#include <deque>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "core/random.hpp"
+#include "v2x/radio/digest.hpp"
+#include "v2x/radio/expiry_tree.hpp"
+#include "v2x/radio/neighbours.hpp"
+#include "v2x/radio/options.hpp"
+#include "v2x/radio/packet_error.hpp"
+
+namespace isochron::v2x {
+
+class DsrcMedium final : public Medium {
+ public:
+  explicit DsrcMedium(const MediumOptions& options);
+
+  StationId add_station(const Vec3& at) override;
+  void set_position(StationId station, const Vec3& at) override;
+  void remove_station(StationId station) override;
+  void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
+  void advance(SimTime until, const Deliver& deliver) override;
+  [[nodiscard]] SimTime next_event() const override;
+  [[nodiscard]] SimSpan lookahead() const override;
+  [[nodiscard]] SimSpan busy_time(StationId station) const override;
+  [[nodiscard]] const MediumCounts& counts() const override { return counts_; }
+  [[nodiscard]] std::uint64_t digest() const override { return digest_.value(); }
+
+  /// How far a frame can matter.
+  [[nodiscard]] double reach_m() const { return reach_m_; }
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  struct Message {
+    SimTime sent;
+    Bytes octets;
+    double power_mw = 0;
+  };
+  /// What a station's receiver hears; visited by every frame in reach, so kept small.
+  struct Receiver {
+    double total_mw = 0;   // of all frames on the air here
+    double locked_mw = 0;  // of the one being received
+    double log_success = 0;
+    std::int64_t changed_ns = 0;  // when the interference last changed
+    std::int64_t locked_ns = 0;   // when it locked on
+    std::uint32_t locked = none;  // slot in frames_
+    std::uint32_t signals = 0;
+    bool transmitting = false;
+    bool busy = false;
+    bool there = true;
+  };
+  /// What a station does to get the channel.
+  struct Access {
+    explicit Access(RandomStream stream) : draws(stream) {}
+    std::deque<Message> queue;
+    std::uint32_t backoff = 0;  // slots left to wait as of idle_since
+    SimTime idle_since;
+    SimTime busy_since;
+    SimSpan busy_total;
+    RandomStream draws;
+  };
+  struct Link {
+    StationId to = 0;
+    double gain = 0;
+    Vec3 evaluated_at;
+  };
+  /// The stations in reach of one, as of some moment.
+  struct LinkList {
+    std::vector<Link> links;
+    Vec3 from_at;
+    SimTime built = SimTime::before_all();
+    std::uint64_t epoch = 0;
+  };
+  struct Heard {
+    StationId to = 0;
+    double power_mw = 0;
+  };
+  struct FrameOnAir {
+    StationId from = 0;
+    SimTime end;
+    Message message;
+    std::uint64_t key = 0;  // of its draws
+    std::vector<Heard> heard;
+  };
+  struct Ending {
+    SimTime at;
+    StationId from;
+    std::uint32_t slot;
+    friend bool operator>(const Ending& a, const Ending& b) { return std::tie(a.at, a.from) > std::tie(b.at, b.from); }
+  };
+  struct Arrival {  // of a message from its sender's program
+    SimTime at;
+    StationId from;
+    std::uint64_t order;
+    Message message;
+  };
+  struct ArrivalLater {
+    bool operator()(const Arrival& a, const Arrival& b) const {
+      return std::tie(a.at, a.from, a.order) > std::tie(b.at, b.from, b.order);
+    }
+  };
+  struct Landing {  // of a received frame, after its flight
+    SimTime at;
+    StationId to;
+    StationId from;
+    SimTime sent;
+    double power_mw;
+    std::shared_ptr<const Bytes> octets;
+  };
+  struct LandingLater {
+    bool operator()(const Landing& a, const Landing& b) const {
+      return std::tie(a.at, a.to, a.from) > std::tie(b.at, b.to, b.from);
+    }
+  };
+
+  // access: who may talk (dsrc_access.cpp)
+  void message_arrives(Arrival arrival);
+  void countdown_expires(StationId station, SimTime now);
+  void channel_turned(StationId station, bool busy, SimTime now);
+  void turned_busy(StationId station, SimTime now);
+  void turned_idle(StationId station, SimTime now);
+  void count_down(Access& access, SimTime now) const;
+  void draw_backoff(Access& access) {
+    access.backoff = static_cast<std::uint32_t>(access.draws.below(options_.contention_window + 1));
+  }
+  bool drop_expired(Access& access, SimTime now);
+
+  // air: who hears what (dsrc_medium.cpp)
+  void start_frame(StationId from, Message message, SimTime now);
+  void end_frame(std::uint32_t slot, SimTime now);
+  void hear(std::uint32_t slot, const Heard& heard, SimTime now);
+  void unhear(std::uint32_t slot, const Heard& heard, SimTime now);
+  void lock_or_not(Receiver& receiver, std::uint32_t slot, double power_mw, SimTime now) const;
+  void settle(Receiver& receiver, SimTime now) const;
+  void refresh_busy(StationId station, SimTime now);
+  void finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now, std::shared_ptr<const Bytes>& shared);
+  void land_before(SimTime bound, const Deliver& deliver);
+
+  // links: how loud (dsrc_links.cpp)
+  LinkList& links_of(StationId from, SimTime now);
+  void build_links(StationId from, LinkList& list, SimTime now);
+  [[nodiscard]] double gain(StationId a, StationId b) const;
+
+  MediumOptions options_;
+  double noise_mw_;
+  double preamble_mw_;
+  double preamble_ratio_;
+  double energy_mw_;
+  double reach_m_;
+  PacketError error_;
+  Fading fading_;
+  std::uint64_t link_seed_;
+
+  std::vector<Vec3> places_;
+  std::vector<Receiver> receivers_;
+  std::vector<Access> access_;
+  std::vector<LinkList> links_;
+  Neighbours neighbours_;
+  std::vector<std::uint32_t> candidates_;
+  std::uint64_t epoch_ = 1;
+
+  ExpiryTree countdowns_;
+  std::vector<FrameOnAir> frames_;
+  std::vector<std::uint32_t> free_frames_;
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
+  std::priority_queue<Arrival, std::vector<Arrival>, ArrivalLater> arrivals_;
+  std::priority_queue<Landing, std::vector<Landing>, LandingLater> landings_;
+  SimTime now_;
+  MediumCounts counts_;
+  DeliveryDigest digest_;
+};
+
+}  // namespace isochron::v2x

@@ -1,0 +1,37 @@
+#pragma once
+// The few functions that the radio needs, by operations that IEEE 754 rounds exactly: libm's differ between CPUs, and a
+// message lost on one machine must be lost on all.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "core/random.hpp"
+
+namespace isochron::v2x {
+
+/// e^x; 0 below -700. Within a few ulp.
+inline double repeatable_exp(double x) {
+  if (x < -700) return 0;
+  if (x > 700) x = 700;
+  // x = k ln 2 + r, |r| <= ln 2 / 2; then Taylor.
+  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
+  double sum = 1;
+  for (int n = 13; n >= 1; --n) sum = 1 + sum * r / n;
+  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(k) + 1023) << 52);
+}
+
+inline constexpr double ln10 = 2.302585092994045684;
+inline double db_of(double ratio) { return repeatable_log(ratio) * (10 / ln10); }
+inline double ratio_of_db(double db) { return repeatable_exp(db * (ln10 / 10)); }
+
+/// Spreads the bits of a number over all of another: draws that belong to a (sender, receiver, message) need no state.
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+constexpr double unit_of(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+}  // namespace isochron::v2x
