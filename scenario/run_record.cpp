@@ -62,13 +62,23 @@ void RunRecord::look(RunWatch& watch, SimTime now) {
   watch.drift(ledger_.max());
 }
 
+void RunRecord::set_drift(SimSpan max, SimSpan p99, bool exact, std::vector<DriftSeries::Point> series) {
+  told_ = Found{max, p99, exact, std::move(series)};
+}
+
+RunRecord::Found RunRecord::settle() {
+  if (told_) return *told_;
+  ledger_.settle([this](SimSpan delta) { drift_.record(delta.ns()); });
+  return {ledger_.max(), SimSpan::from_ns(drift_.percentile(99)), ledger_.exact(), ledger_.series().points()};
+}
+
 void RunRecord::finish(RunReport& report) {
   report.wall = clock_.now() - start_;
-  ledger_.settle([this](SimSpan delta) { drift_.record(delta.ns()); });
-  report.drift_max = ledger_.max();
-  report.drift_p99 = SimSpan::from_ns(drift_.percentile(99));
-  report.drift_exact = ledger_.exact();
-  for (const DriftSeries::Point& point : ledger_.series().points()) {
+  const Found drift = settle();
+  report.drift_max = drift.max;
+  report.drift_p99 = drift.p99;
+  report.drift_exact = drift.exact;
+  for (const DriftSeries::Point& point : drift.series) {
     producer_->write(drift_channel_, std::max(point.until, SimTime::zero()),
                      DriftRecord{point.until, point.most.seconds()});
   }

@@ -37,9 +37,20 @@ class RunRecord {
   /// Now and then from the run's loop: keeps the drift exact and the display fresh.
   void look(RunWatch& watch, SimTime now);
 
+  /// For runs whose coordinator keeps the ledger itself.
+  void set_drift(SimSpan max, SimSpan p99, bool exact, std::vector<DriftSeries::Point> series);
+
   void finish(RunReport& report);
 
  private:
+  /// Drift as found: by our own ledger, or as told.
+  struct Found {
+    SimSpan max, p99;
+    bool exact = true;
+    std::vector<DriftSeries::Point> series;
+  };
+  Found settle();
+
   Clock& clock_;
   std::string file_;
   std::unique_ptr<Journal> journal_;
@@ -47,6 +58,7 @@ class RunRecord {
   ChannelId drift_channel_;
   DriftLedger ledger_;
   rt::Histogram drift_;
+  std::optional<Found> told_;
   WallTime start_;
   WallTime looked_;
 };

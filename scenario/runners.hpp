@@ -12,4 +12,8 @@ RunReport report_of(const Scenario& scenario);
 void check_callback(const Scenario& scenario);
 RunReport run_callback(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
+void check_coordinator(const Scenario& scenario);
+RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                          RunWatch& watch);
+
 }  // namespace isochron

@@ -1,6 +1,6 @@
 #pragma once
-// The two space ships, as their programs know them: rigid bodies that move freely by forces and torques (paper 000, §4).
-// The predator's planner rolls this model forward; the real thing is in the world's engine.
+// The two space ships, as their programs know them: rigid bodies that move freely by forces and torques (paper 000,
+// §4). The predator's planner rolls this model forward; the real thing is in the world's engine.
 
 #include <algorithm>
 #include <array>
@@ -13,10 +13,8 @@
 namespace ships {
 
 using Vec3 = std::array<double, 3>;
-using Quat = std::array<double, 4>;  // w x y z
 
 constexpr double mass = 1.0;
-constexpr Vec3 inertia{0.41667, 1.41667, 1.66667};
 constexpr double tick = 0.01;           // s, of controllers, planner and world alike
 constexpr double flee_distance = 5.0;   // m
 constexpr double prey_force_max = 8.0;  // N
@@ -47,15 +45,23 @@ inline void advance(Point& ship, const Vec3& force) {
   ship.position = ship.position + tick * ship.velocity;
 }
 
-/// What the planner hands to the controller: feed-forward forces, and where they should lead, one for each tick.
+/// What the planner hands to the controller: feed-forward forces, and where they should lead, three numbers for each
+/// tick.
 constexpr std::size_t plan_length = 10;  // at most 0.1 s of a plan is executed
 struct Plan {
   std::uint32_t length = 0;
   std::uint32_t candidates = 0;  // how many plans were compared
-  std::array<std::array<double, 3>, plan_length> forces{};
-  std::array<std::array<double, 3>, plan_length> positions{};
-  std::array<std::array<double, 3>, plan_length> velocities{};
+  std::array<double, 3 * plan_length> forces{};
+  std::array<double, 3 * plan_length> positions{};
+  std::array<double, 3 * plan_length> velocities{};
 };
 ISOCHRON_MESSAGE(Plan, "predator_prey/msg/Plan", length, candidates, forces, positions, velocities)
+
+inline Vec3 at_tick(const std::array<double, 3 * plan_length>& values, std::size_t tick_index) {
+  return {values[3 * tick_index], values[3 * tick_index + 1], values[3 * tick_index + 2]};
+}
+inline void set_tick(std::array<double, 3 * plan_length>& values, std::size_t tick_index, const Vec3& v) {
+  for (std::size_t i = 0; i < 3; ++i) values[3 * tick_index + i] = v[i];
+}
 
 }  // namespace ships

@@ -1,0 +1,87 @@
+// The predator's planner: knows how the prey flees, rolls both ships forward under many candidate controls, and keeps
+// the one that comes closest. It thinks until its own time limit, as planners do (ISOCHRON_WITH_think, seconds of its
+// clock), and plans again at most every 0.1 s. In callback mode that second is free; on the robot it is not.
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "client/client.hpp"
+#include "core/robot_types.hpp"
+#include "experiments/predator_prey/ships.hpp"
+
+using namespace std::chrono_literals;
+using ships::operator+;
+using ships::operator-;
+using ships::operator*;
+
+namespace {
+
+constexpr std::size_t horizon = 100;  // ticks that a candidate is rolled forward: 1 s
+
+/// Desired acceleration = a·(x_prey − x) + b·(v_prey − v), aimed a little beside the prey.
+struct Gains {
+  double position = 1;
+  double velocity = 1;
+  ships::Vec3 aim{};
+};
+
+ships::Vec3 chase(const Gains& gains, const ships::Point& predator, const ships::Point& prey) {
+  return ships::mass * (gains.position * (prey.position + gains.aim - predator.position) +
+                        gains.velocity * (prey.velocity - predator.velocity));
+}
+
+/// Sum of distances over the horizon; the plan is filled with the first ticks.
+double roll(const Gains& gains, ships::Point predator, ships::Point prey, ships::Plan* plan) {
+  double cost = 0;
+  for (std::size_t tick = 0; tick < horizon; ++tick) {
+    const ships::Vec3 force = chase(gains, predator, prey);
+    ships::advance(prey, ships::norm(prey.position - predator.position) < ships::flee_distance
+                             ? ships::flee(prey.position, predator.position)
+                             : ships::Vec3{});
+    ships::advance(predator, force);
+    cost += ships::norm(prey.position - predator.position);
+    if (plan != nullptr && tick < ships::plan_length) {
+      ships::set_tick(plan->forces, tick, force);
+      ships::set_tick(plan->positions, tick, predator.position);
+      ships::set_tick(plan->velocities, tick, predator.velocity);
+    }
+  }
+  return cost;
+}
+
+ships::Plan think(const ships::Point& predator, const ships::Point& prey, std::chrono::nanoseconds limit,
+                  isochron::RandomStream& random) {
+  const auto start = std::chrono::steady_clock::now();
+  Gains best;
+  double least = roll(best, predator, prey, nullptr);
+  ships::Plan plan;
+  do {
+    for (int i = 0; i < 50; ++i, ++plan.candidates) {
+      Gains candidate = best;
+      candidate.position *= random.uniform(0.7, 1.4);
+      candidate.velocity *= random.uniform(0.7, 1.4);
+      candidate.aim = candidate.aim + ships::Vec3{random.normal(), random.normal(), random.normal()};
+      if (const double cost = roll(candidate, predator, prey, nullptr); cost < least) least = cost, best = candidate;
+    }
+  } while (std::chrono::steady_clock::now() - start < limit);
+  roll(best, predator, prey, &plan);
+  plan.length = ships::plan_length;
+  return plan;
+}
+
+}  // namespace
+
+int main() {
+  const char* given = std::getenv("ISOCHRON_WITH_think");
+  const auto limit =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * (given != nullptr ? std::stod(given) : 1.0)));
+  const char* seed = std::getenv("ISOCHRON_SEED");
+  isochron::RandomStream random(seed != nullptr ? std::stoull(seed) : 1, "planner");
+  auto robot = isochron::attach();
+  while (robot.wait(100ms)) {
+    const auto predator = robot.read<isochron::Motion>("pose");
+    const auto prey = robot.read<isochron::Motion>("prey/pose");
+    robot.send("controller", think({predator.position, predator.linear}, {prey.position, prey.linear}, limit, random));
+  }
+}

@@ -1,0 +1,63 @@
+#pragma once
+// What programs did and what it cost, in the journal and back. Happenings count in the digest, one channel for each
+// program; durations and clock values do not: they are the tape that the compute contract `recorded` plays.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordinator/plant.hpp"
+#include "coordinator/recorder.hpp"
+#include "journal/journal.hpp"
+#include "scenario/run_record.hpp"
+
+namespace isochron {
+
+/// One thing that happened to a program.
+struct ProgramEvent {
+  SimTime at;
+  std::string what;   // read, write, send, receive, release, log, …
+  std::string about;  // the variable, or the other program
+  SimTime stamp;
+  std::vector<std::uint8_t> value;
+};
+ISOCHRON_MESSAGE(ProgramEvent, "isochron_msgs/msg/ProgramEvent", at, what, about, stamp, value)
+
+/// One piece of a tape: a charge (its kind as in coordinator/tape.hpp), or a value read from the clock (kind 100).
+struct ComputeRecord {
+  std::uint8_t kind = 0;
+  bool others_run = false;
+  std::uint32_t link = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t resumed_ns = 0;
+  std::int64_t speed_numerator = 1;
+  std::int64_t speed_denominator = 1;
+};
+ISOCHRON_MESSAGE(ComputeRecord, "isochron_msgs/msg/Compute", kind, others_run, link, total_ns, resumed_ns,
+                 speed_numerator, speed_denominator)
+
+class ProgramRecorder final : public coordinator::Recorder {
+ public:
+  ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
+                  const std::vector<coordinator::Variable>& variables);
+
+  void happened(const coordinator::Happening& happening) override;
+  void charge(std::uint32_t program, const coordinator::Charge& charge) override;
+  void clock(std::uint32_t program, std::uint32_t link, SimTime value) override;
+
+ private:
+  RunRecord& record_;
+  std::vector<std::string> programs_;
+  std::vector<Fraction> speeds_;
+  const std::vector<coordinator::Variable>& variables_;
+  std::vector<ChannelId> events_;
+  std::vector<ChannelId> computes_;
+  ProgramEvent event_;
+  SimTime last_;
+};
+
+/// The tape of one program ("predator/planner") of a recorded run. Throws InputError placed at `place`.
+std::shared_ptr<const coordinator::ComputeTape> load_tape(const std::string& journal, const std::string& program,
+                                                          const Place& place);
+
+}  // namespace isochron

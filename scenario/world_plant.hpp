@@ -1,0 +1,47 @@
+#pragma once
+// The stage as programs meet it: variables with names. For each robot R with a body in the model
+//
+//     R/pose      isochron_msgs/msg/Motion   where it is and how it moves
+//     R/wrench    isochron_msgs/msg/Wrench   a push on it, held until the next write
+//
+// and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
+// A program of robot R may leave "R/" out.
+//
+// Promises: reads at t see the state at the last step not after t. Writes act from the step that begins at or after t.
+
+#include <vector>
+
+#include "coordinator/plant.hpp"
+#include "core/robot_types.hpp"
+#include "scenario/stage.hpp"
+
+namespace isochron {
+
+class WorldPlant final : public coordinator::Plant {
+ public:
+  WorldPlant(Stage& stage, const Scenario& scenario);
+
+  [[nodiscard]] const std::vector<coordinator::Variable>& variables() const override { return variables_; }
+  [[nodiscard]] SimTime time() const override { return stage_.world().time(); }
+  Result<Done, std::string> advance_to(SimTime t) override;
+  void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override;
+  [[nodiscard]] Result<Done, std::string> check(std::uint32_t variable,
+                                                std::span<const std::byte> value) const override;
+  void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override;
+
+ private:
+  enum class Kind { pose, wrench, actuator, sensor };
+  struct Source {
+    Kind kind;
+    std::uint32_t index;  // of the body, actuator or sensor
+    Wrench held;
+  };
+  void add(coordinator::Variable variable, Kind kind, std::uint32_t index);
+
+  Stage& stage_;
+  std::vector<coordinator::Variable> variables_;
+  std::vector<Source> sources_;
+  world::State state_;
+};
+
+}  // namespace isochron
