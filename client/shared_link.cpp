@@ -31,7 +31,8 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value)
 }
 
 // A thread's link ends with the thread: by a pthread key, whose destructor runs in C programs too.
-thread_local protocol::Link* link_of_this_thread = nullptr;
+// In the part of a thread's memory that needs no call to be found: the clock is read through it.
+__attribute__((tls_model("initial-exec"))) thread_local protocol::Link* link_of_this_thread = nullptr;
 pthread_key_t ending;
 pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 void make_ending() {
@@ -102,6 +103,13 @@ void SharedLink::ask(protocol::Link& link) {
   link.asked.store(turn, std::memory_order_seq_cst);
   bell_->rings.fetch_add(1, std::memory_order_seq_cst);
   futex(&bell_->rings, FUTEX_WAKE, INT_MAX);
+  // Waking a core that fell asleep costs more than most answers take.
+  for (std::uint32_t n = pages_->patience.load(std::memory_order_relaxed); n > 0; --n) {
+    if (link.answered.load(std::memory_order_acquire) == turn) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
   for (;;) {
     const std::uint32_t answered = link.answered.load(std::memory_order_acquire);
     if (answered == turn) return;

@@ -64,6 +64,7 @@ class Channel {
   [[nodiscard]] std::uint32_t owner(std::uint32_t link) const {
     return pages_.links[link].owner.load(std::memory_order_relaxed);
   }
+  void set_patience(std::uint32_t looks) { pages_.patience.store(looks, std::memory_order_relaxed); }
   void set_over() { pages_.over.store(1, std::memory_order_release); }
 
  private:

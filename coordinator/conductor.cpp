@@ -14,6 +14,7 @@ namespace {
 constexpr WallSpan stalled_look = std::chrono::microseconds(50);
 constexpr WallSpan stalled_look_when_busy = std::chrono::microseconds(200);
 constexpr WallSpan arrival_look = std::chrono::milliseconds(2);
+constexpr WallSpan awake = std::chrono::microseconds(30);  // to wake a sleeping core takes longer than that
 constexpr WallSpan progress_period = std::chrono::milliseconds(200);
 }  // namespace
 
@@ -198,6 +199,9 @@ void Conductor::await_arrival(std::uint32_t program) {
   const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
   if (collect_arrivals()) return;
   watch_.was(&Accounting::coordination);
+  for (const WallTime end = watch_.last() + awake; wall_now() < end;) {
+    if (bell_.rings.load(std::memory_order_acquire) != rings) break;
+  }
   futex_wait_until(bell_.rings, rings, wall_now() + arrival_look);
   watch_.was(&Accounting::executed);
   if (!collect_arrivals()) check_silence(program);

@@ -31,6 +31,8 @@ class Dispatcher {
   [[nodiscard]] virtual bool degraded() const = 0;
   /// From now on the program executes only inside run(). Returns its number here.
   virtual std::size_t admit(Process& process, Channel& channel) = 0;
+  /// A program that is not measured runs freely, but not on our core, where it would starve.
+  virtual void send_away(Process& process) = 0;
   virtual Why run(std::size_t program, CpuSpan budget) = 0;
   /// Lets a blocked program go on if it can, for this wall time: used_up when it executed anything.
   virtual Why try_blocked(std::size_t program, WallSpan span) = 0;

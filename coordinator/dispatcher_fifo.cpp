@@ -120,40 +120,43 @@ class FifoDispatcher final : public Dispatcher {
   [[nodiscard]] std::uint64_t switches() const override { return switches_; }
 
   std::size_t admit(Process& process, Channel& channel) override {
-    programs_.push_back({&process, &channel, {}, 0});
+    programs_.push_back({&process, &channel, {}, 0, true});
     adopt_threads(programs_.back(), priority_waiting);
     return programs_.size() - 1;
+  }
+
+  void send_away(Process& process) override {
+    cpu_set_t others = cores_;
+    CPU_CLR(claim_.core(), &others);
+    if (CPU_COUNT(&others) == 0) return;
+    for (const pid_t thread : process.threads()) sched_setaffinity(thread, sizeof others, &others);
   }
 
   Why run(std::size_t index, CpuSpan budget) override {
     Program& p = programs_[index];
     activate(index);
-    CpuTime before = p.process->cpu_time();
-    const CpuTime target = before + budget;
-    CpuTime turn = before;
+    CpuTime executed = p.process->cpu_time();
+    const CpuTime target = executed + budget;
+    CpuTime turn = executed;
     WallSpan at_least = shortest_sleep;
     for (;;) {
       const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
       if (p.channel->asking()) return Why::asked;
-      const CpuTime executed = p.process->cpu_time();
-      if (executed >= target) {
-        p.process->renew(executed);
-        if (p.threads.size() > 1) take_turns(p);
-        return Why::used_up;
-      }
-      if (p.threads.size() > 1 && executed - turn >= turn_of_a_thread) {
-        take_turns(p);
-        turn = executed;
-      }
-      // A deadline that passes before we sleep would let nobody run: each time it did, allow for more.
-      at_least = executed == before ? at_least * 2 : shortest_sleep;
-      before = executed;
       detector_->arm();
       CpuSpan left = target - executed;
       if (p.threads.size() > 1) left = std::min(left, turn_of_a_thread);
       futex_wait_until(bell_.rings, rings, wall_now() + std::max(WallSpan::from_ns(left.ns()), at_least));
       if (p.channel->asking()) return Why::asked;
       if (detector_->fired() && !found_more_threads(p)) return Why::blocked;
+      const CpuTime before = executed;
+      executed = p.process->cpu_time();
+      if (executed >= target) return used_up(p, executed);
+      // A deadline that passes before we sleep would let nobody run: each time it did, allow for more.
+      at_least = executed == before ? at_least * 2 : shortest_sleep;
+      if (p.threads.size() > 1 && executed - turn >= turn_of_a_thread) {
+        take_turns(p);
+        turn = executed;
+      }
     }
   }
 
@@ -198,6 +201,7 @@ class FifoDispatcher final : public Dispatcher {
     Channel* channel;
     std::vector<pid_t> threads;
     std::size_t first = 0;
+    bool look_for_threads = true;
   };
   static constexpr std::size_t nobody = SIZE_MAX;
 
@@ -215,11 +219,20 @@ class FifoDispatcher final : public Dispatcher {
     }
   }
 
+  Why used_up(Program& p, CpuTime executed) {
+    p.process->renew(executed);
+    p.look_for_threads = true;
+    if (p.threads.size() > 1) take_turns(p);
+    return Why::used_up;
+  }
+
   void activate(std::size_t index) {
     Program& p = programs_[index];
-    if (p.process->thread_count() != p.threads.size()) {
+    // A new thread is looked for once in a quantum; when the others wait for it, the detector finds it at once.
+    if ((index != active_ || p.look_for_threads) && p.process->thread_count() != p.threads.size()) {
       adopt_threads(p, index == active_ ? priority_active : priority_waiting);
     }
+    p.look_for_threads = false;
     if (index == active_) return;
     if (active_ != nobody) set_all(programs_[active_], priority_waiting);
     set_all(p, priority_active);

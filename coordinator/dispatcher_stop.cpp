@@ -45,6 +45,8 @@ class StopDispatcher final : public Dispatcher {
     return programs_.size() - 1;
   }
 
+  void send_away(Process& /*process*/) override {}  // those that we hold are stopped: nobody starves
+
   Why run(std::size_t index, CpuSpan budget) override {
     Program& p = programs_[index];
     activate(index);

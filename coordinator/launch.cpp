@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <thread>
 
 #include "coordinator/conductor.hpp"
 #include "coordinator/futex.hpp"
@@ -20,6 +21,8 @@
 namespace isochron::coordinator {
 
 namespace {
+
+constexpr std::uint32_t looks_before_sleeping = 1000;  // some tens of microseconds
 
 std::string make_token() {
   std::uint64_t random = 0;
@@ -139,12 +142,14 @@ void Conductor::start_programs() {
   keeper_ = std::make_unique<Keeper>(token_);
   const std::string library = find_interpose_library(options_.interpose_library);
   const std::int64_t epoch = realtime_ns();
+  const std::size_t cores = std::thread::hardware_concurrency();
   std::vector<Watcher::Watched> watched;
   for (auto& m : members_) {
     m->process =
         std::make_unique<Process>(Process::Start{&m->spec, m->name, bell_memory_.descriptor(), token_, library});
     m->channel = std::make_unique<Channel>(m->process->pages());
     m->channel->set_clock_mode(m->cost.clock_mode(), epoch);
+    if (!m->cost.measured() && members_.size() < cores) m->channel->set_patience(looks_before_sleeping);
     watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
   }
   watcher_ = std::make_unique<Watcher>(std::move(watched), bell_, options_.output_kept, options_.show_output);
@@ -209,6 +214,8 @@ void Conductor::take_control() {
     if (m.cost.recorded()) promise(i);
     if (m.cost.measured() && found.kind != Charge::Kind::ended) {
       m.dispatched_as = dispatcher_->admit(*m.process, *m.channel);
+    } else if (dispatcher_) {
+      dispatcher_->send_away(*m.process);
     }
     if (found.kind == Charge::Kind::ended) {
       ended(i);

@@ -16,7 +16,7 @@ using protocol::Ask;
 using protocol::Exchange;
 using protocol::Verdict;
 
-constexpr std::uint64_t most_requests_at_once = 200'000;
+constexpr std::uint64_t most_requests_at_once = 20'000;
 constexpr std::size_t most_faults_kept = 20;
 constexpr SimSpan between_cpus = SimSpan::from_ns(1);
 

@@ -104,7 +104,10 @@ class Schedule {
   [[nodiscard]] SimTime progress(std::uint32_t cpu) const;
   /// The earliest time at which anybody can still act.
   [[nodiscard]] SimTime front() const;
-  [[nodiscard]] SimSpan executed_by(std::uint32_t program) const { return programs_[program].charged; }
+  /// Charged and owed.
+  [[nodiscard]] SimSpan executed_by(std::uint32_t program) const {
+    return programs_[program].charged + programs_[program].owed;
+  }
   [[nodiscard]] bool computing(std::uint32_t program) const;
   [[nodiscard]] bool stalled(std::uint32_t program) const { return programs_[program].state == State::stalled; }
   [[nodiscard]] bool any_link_waits(std::uint32_t program) const;

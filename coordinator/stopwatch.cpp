@@ -8,7 +8,8 @@ namespace isochron::coordinator {
 
 namespace {
 constexpr WallSpan longest_switch = std::chrono::microseconds(50);
-}
+constexpr WallSpan calibration_period = std::chrono::milliseconds(100);
+}  // namespace
 
 Stopwatch::Stopwatch()
     : start_(wall_now()), last_(start_), calibrated_at_(start_), calibrated_count_(time_stamp_counter()) {}
@@ -41,9 +42,12 @@ Accounting Stopwatch::total() const {
 }
 
 std::uint64_t Stopwatch::counter_scale(double rate) {
-  const std::uint64_t counts = time_stamp_counter() - calibrated_count_;
-  const WallSpan passed = wall_now() - calibrated_at_;
-  if (counts > 0) ns_per_count_ = static_cast<double>(passed.ns()) / static_cast<double>(counts);
+  if (ns_per_count_ == 0 || last_ - measured_at_ > calibration_period) {
+    const std::uint64_t counts = time_stamp_counter() - calibrated_count_;
+    const WallSpan passed = wall_now() - calibrated_at_;
+    if (counts > 0) ns_per_count_ = static_cast<double>(passed.ns()) / static_cast<double>(counts);
+    measured_at_ = last_;
+  }
   return static_cast<std::uint64_t>(ns_per_count_ * rate * 4294967296.0);
 }
 

@@ -32,6 +32,7 @@ class Stopwatch {
   WallTime start_;
   WallTime last_;
   WallTime calibrated_at_;
+  WallTime measured_at_;
   std::uint64_t calibrated_count_;
   double ns_per_count_ = 0;
 };

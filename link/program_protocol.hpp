@@ -101,8 +101,9 @@ struct Pages {
   std::uint32_t magic_number = magic;
   std::uint32_t version_number = version;
   std::uint64_t size = 0;
-  std::atomic<std::uint32_t> over{0};        // the run has ended
-  std::atomic<std::uint32_t> owner{0};       // process id: only what the coordinator started talks, not its children
+  std::atomic<std::uint32_t> over{0};      // the run has ended
+  std::atomic<std::uint32_t> owner{0};     // process id: only what the coordinator started talks, not its children
+  std::atomic<std::uint32_t> patience{0};  // looks at an answer before sleeping; 0 where the program's CPU time counts
   std::atomic<std::uint32_t> links_used{0};  // no link from here on was ever taken
   ClockFace clock;
   Link links[links_max];

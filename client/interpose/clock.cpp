@@ -27,6 +27,7 @@ __attribute__((constructor)) void attach() {
   pthread_atfork(nullptr, nullptr, [] { the_link.close_after_fork(); });
   the_epoch = the_link.pages()->clock.epoch;
   protocol::Link* link = the_link.mine();
+  if (link == nullptr) return the_link.close_after_fork();
   link->exchange = {};
   link->exchange.ask = static_cast<std::uint32_t>(protocol::Ask::attach);
   link->exchange.number = protocol::version;
@@ -80,6 +81,7 @@ using namespace isochron::interpose;
 
 #define ORIGINAL(name) (reinterpret_cast<decltype(&name)>(original(#name)))
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int clock_gettime(clockid_t clock, struct timespec* t) {
@@ -143,3 +145,4 @@ int thrd_sleep(const struct timespec* t, struct timespec* left) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

@@ -75,6 +75,7 @@ std::int64_t limit_after(std::int64_t ns) { return ns < 0 ? forever : now_ns() +
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int poll(struct pollfd* set, nfds_t count, int timeout_ms) {
@@ -178,3 +179,4 @@ int close(int descriptor) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

@@ -66,6 +66,7 @@ long futex_wait(const std::uint32_t* word, int operation, std::uint32_t value, c
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int pthread_cond_signal(pthread_cond_t* condition) {
@@ -145,3 +146,4 @@ long syscall(long number, ...) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

@@ -94,6 +94,24 @@ TEST(UnmodifiedPrograms, TheirRecordedRunIsTheMeasuredRunAgain) {
   EXPECT_EQ(measured.of("a/plain").ended, again.of("a/plain").ended);
 }
 
+TEST(UnmodifiedPrograms, APlannerOfOmplStopsOnItsOwnTimeLimit) {
+#ifdef OMPL_PROGRAM
+  for (const Fraction speed : {Fraction{1, 1}, Fraction{1, 4}}) {
+    auto planner = plain({OMPL_PROGRAM, "0.1"});
+    planner.cpu_speed = speed;
+    const auto r = run({robot("a", {planner})}, 1s);
+    ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+    auto found = numbers(r.of("a/plain").output);
+    EXPECT_GE(found["planned"], 0.1) << r.of("a/plain").output;
+    EXPECT_LT(found["planned"], 0.2) << r.of("a/plain").output;
+    EXPECT_GT(found["length"], 1.2) << "a path around the obstacle";
+    EXPECT_LT(r.of("a/plain").cpu.seconds(), 0.3 * speed.value() + 0.1);
+  }
+#else
+  GTEST_SKIP() << "OMPL (libompl-dev) is not installed";
+#endif
+}
+
 TEST(PythonProgram, IsWrittenAsOneInCppIs) {
   const char* script =
       "import isochron\n"

@@ -1,0 +1,197 @@
+// Every figure is of real processes. The machine matters: real-time privileges, and what else it does.
+
+#include "coordinator/bench/coordinator_bench.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "coordinator/coordinator.hpp"
+#include "coordinator/futex.hpp"
+
+namespace isochron::bench {
+
+namespace {
+
+using namespace coordinator;
+using namespace std::chrono_literals;
+
+/// A world that costs nothing and has nothing.
+class EmptyPlant final : public Plant {
+ public:
+  [[nodiscard]] const std::vector<Variable>& variables() const override { return variables_; }
+  [[nodiscard]] SimTime time() const override { return time_; }
+  Result<Done, std::string> advance_to(SimTime t) override {
+    time_ = t;
+    return done();
+  }
+  void read(std::uint32_t, SimTime, std::span<std::byte>) override {}
+  [[nodiscard]] Result<Done, std::string> check(std::uint32_t, std::span<const std::byte>) const override {
+    return done();
+  }
+  void write(std::uint32_t, SimTime, std::span<const std::byte>) override {}
+
+ private:
+  std::vector<Variable> variables_;
+  SimTime time_;
+};
+
+RobotSpec robot(const std::string& name, std::vector<std::string> arguments, Compute compute = MeasuredCompute{}) {
+  ProgramSpec program;
+  program.name = "program";
+  program.run = std::move(arguments);
+  program.run.insert(program.run.begin(), BENCH_PROGRAM);
+  program.compute = std::move(compute);
+  return {name, {}, {program}};
+}
+
+Outcome run(std::vector<RobotSpec> robots, SimSpan until, SimSpan step, SimSpan quantum, Recorder* recorder = nullptr) {
+  EmptyPlant plant;
+  CoordinatorOptions options;
+  options.step = step;
+  options.quantum = quantum;
+  options.grace = 50ms;
+  options.interpose_library = INTERPOSE_LIBRARY;
+  return Coordinator(plant, std::move(robots), options, recorder).run(SimTime::zero() + until);
+}
+
+double us(auto span) { return static_cast<double>(span.ns()) * 1e-3; }
+
+void drift(Report& report, SimSpan quantum, const std::string& name, double p99_us, double share) {
+  const std::vector<RobotSpec> robots{robot("a", {"spin"}), robot("b", {"period", "10000"}), robot("c", {"spin"})};
+  const Outcome r = run(robots, 1s, quantum, quantum);
+  report.at_most("drift_p99_quantum_" + name, us(r.drift_p99), "us", p99_us);
+  const Accounting& a = r.accounting;
+  // Of the CPU time that was ours: what the machine took away in between is nobody's.
+  const double busy = (a.executed + a.world + a.coordination).seconds();
+  report.at_most("coordination_share_quantum_" + name, 100 * a.coordination.seconds() / busy, "%", share);
+}
+
+void growth(Report& report) {
+  const std::vector<RobotSpec> robots{robot("a", {"spin"}), robot("b", {"spin"})};
+  const double brief = us(run(robots, 200ms, 1ms, 1ms).drift_p99);
+  const double extended = us(run(robots, 2s, 1ms, 1ms).drift_p99);
+  report.ratio_at_most("drift_p99_after_2_s", extended, "us", "after 0.2 s", brief, 1.1);
+}
+
+/// Two processes on one core that wake each other: the least that a switch and back can cost.
+double bare_switch_us() {
+  auto* words = static_cast<std::atomic<std::uint32_t>*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<int>(std::thread::hardware_concurrency()) - 1, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  sched_param priority{};
+  priority.sched_priority = 90;
+  sched_setscheduler(0, SCHED_FIFO, &priority);
+  constexpr int rounds = 5000;
+  const auto wait = [](std::atomic<std::uint32_t>& word, std::uint32_t old) {
+    while (word.load() == old) futex_wait_until(word, old, wall_now() + WallSpan(1s));
+  };
+  const pid_t other = fork();
+  if (other == 0) {
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+      wait(words[0], i);
+      words[16] = i + 1;
+      futex_wake(words[16]);
+    }
+    _exit(0);
+  }
+  const WallTime start = wall_now();
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    words[0] = i + 1;
+    futex_wake(words[0]);
+    wait(words[16], i);
+  }
+  const double each = us(wall_now() - start) / rounds;
+  waitpid(other, nullptr, 0);
+  priority.sched_priority = 0;
+  sched_setscheduler(0, SCHED_OTHER, &priority);
+  sched_setaffinity(0, sizeof all, &all);
+  munmap(words, 4096);
+  return each;
+}
+
+/// One program that waits for 100 us again and again: each wait is a switch to the coordinator and back.
+double coordinated_switch_us() {
+  const Outcome r = run({robot("a", {"ask"})}, 1s, 10ms, 1ms);
+  const Accounting& a = r.accounting;
+  return us(a.executed + a.world + a.coordination) / static_cast<double>(r.requests);
+}
+
+void switching(Report& report) {
+  const auto [coordinated, bare] = side_by_side(5, coordinated_switch_us, bare_switch_us);
+  report.ratio_at_most("wait_and_release_round_trip", coordinated, "us", "bare futex switch and back", bare, 1.3);
+}
+
+void clock_read(Report& report) {
+  auto plain = robot("a", {"clock"});
+  plain.programs[0].virtual_clock = true;
+  const Outcome r = run({plain}, 1s, 10ms, 1ms);
+  report.at_most("interposed_clock_read", std::atof(r.programs[0].output.c_str()), "ns", 15);
+}
+
+void replay(Report& report) {
+  MemoryRecorder recorder;
+  constexpr const char* pieces = "200";
+  run({robot("a", {"computing", pieces})}, 10s, 10ms, 10ms, &recorder);
+  auto tape = std::make_shared<ComputeTape>(recorder.tape(0));
+  const auto recorded = [&] {
+    const Outcome r = run({robot("a", {"computing", pieces}, RecordedCompute{tape})}, 10s, 10ms, 10ms);
+    return 1 / r.accounting.wall.seconds();
+  };
+  const auto freely = [&] {
+    const WallTime start = wall_now();
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(BENCH_PROGRAM, BENCH_PROGRAM, "compute", pieces, nullptr);
+      _exit(127);
+    }
+    waitpid(child, nullptr, 0);
+    return 1 / (wall_now() - start).seconds();
+  };
+  const auto [replayed, free] = side_by_side(3, recorded, freely);
+  report.ratio_at_least("recorded_replay_speed", replayed, "1/s", "the program alone", free, 0.9);
+}
+
+double dispatch_us(int programs) {
+  std::vector<RobotSpec> robots;
+  for (int i = 0; i < programs; ++i) robots.push_back(robot("r" + std::to_string(i), {"spin"}));
+  const SimSpan until = 400ms / programs + 10ms;
+  const Outcome r = run(robots, until, 1ms, 250us);
+  return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
+}
+
+void many(Report& report) {
+  const auto [hundred, two] = side_by_side(
+      3, [] { return dispatch_us(100); }, [] { return dispatch_us(2); });
+  report.ratio_at_most("cost_per_dispatch_100_programs", hundred, "us", "2 programs", two, 2.0);
+}
+
+}  // namespace
+
+void bench_coordinator(Report& report) {
+  if (const std::string missing = coordinator::missing_privileges(); !missing.empty()) {
+    report.found("real_time_privileges", 0, "(" + missing + ": all below is the degraded mode)");
+  }
+  drift(report, 1ms, "1ms", 1100, 2.5);
+  drift(report, 250us, "250us", 300, 8);
+  growth(report);
+  switching(report);
+  clock_read(report);
+  replay(report);
+  many(report);
+}
+
+}  // namespace isochron::bench
