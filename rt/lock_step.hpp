@@ -5,7 +5,8 @@
 //
 //     t_est + dt_est + dt_con
 //
-// so that its pace follows the device's through hiccups and clock drift: t_est is measured anew each time.
+// so that its pace follows the device's through hiccups and clock drift: t_est is measured anew each time. When the
+// device falls silent t_est stands still, and the controller keeps its own pace of dt_con rather than spin.
 //
 //     data        ▼     ▼     ▼     ▼     ▼     ▼     ▼     ▼ t_est + dt_est + dt_con
 //     estimator   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌
@@ -65,15 +66,16 @@ class LockStep {
   [[nodiscard]] const Estimate* begin() {
     const Estimate* estimate = latest_.read();
     if (estimate == nullptr) return nullptr;
+    const bool silent = estimate->tick == used_.tick;
     if (counts_.activations++ > 0) compare(estimate->tick - used_.tick);
-    used_ = {estimate->tick, estimate->t_est};
+    used_ = {estimate->tick, silent ? clock_.now() + dt_con_ : estimate->t_est + dt_est_ + dt_con_};
     return estimate;
   }
 
   /// To be called when the commands are written. Sleeps until the next activation; returns the slack, negative = late.
   nanoseconds wait() {
     const bool any = counts_.activations > 0;
-    const nanoseconds slack = wait_until<Clock>(any ? used_.t_est + dt_est_ + dt_con_ : clock_.now() + dt_est_, clock_);
+    const nanoseconds slack = wait_until<Clock>(any ? used_.next : clock_.now() + dt_est_, clock_);
     if (slack < nanoseconds::zero()) ++counts_.late;
     return slack;
   }
@@ -93,7 +95,7 @@ class LockStep {
 
   struct Used {
     std::uint64_t tick = 0;
-    TimePoint t_est{};
+    TimePoint next{};  // the activation after the one that used it
   };
 
   LatestValue<Estimate> latest_;

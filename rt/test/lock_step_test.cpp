@@ -81,6 +81,18 @@ TEST(LockStep, CountsMissingDataAsALag) {
   EXPECT_GE(s.step.counts().lags, 1U);
 }
 
+TEST(LockStep, KeepsItsOwnPaceWhileTheDeviceIsSilent) {
+  Simulated s;
+  s.state.now += 500us;
+  s.activate(1ms);
+  s.arrival += 10s;
+  for (int i = 0; i < 3; ++i) s.activate(1ms);
+  const MonotonicTime before = s.state.now;
+  for (int i = 0; i < 10; ++i) s.activate(1ms);
+  EXPECT_EQ(s.state.now - before, 60ms);
+  EXPECT_GE(s.step.counts().lags, 10U);
+}
+
 TEST(LockStep, BeforeTheFirstDataItLooksAgainEachEstimatorPeriod) {
   Simulated s;
   s.arrival += 10ms;
