@@ -21,12 +21,14 @@
 #include <vector>
 
 #include "core/cdr.hpp"
+#include "core/schema.hpp"
 #include "flow/digest.hpp"
 
 namespace isochron::flow {
 
 struct PayloadType {
   std::string name;      // the message's name, or the compiler's for a plain struct
+  std::string schema;    // ros2msg text of a message; "" for a plain struct
   std::uint64_t id = 0;  // of name and size: equal in all programs built by one compiler
   std::size_t size = 0;
   std::size_t align = 0;
@@ -107,6 +109,7 @@ PayloadType describe() {
   PayloadType type;
   if constexpr (Message<T>) {
     type.name = message_name<T>();
+    type.schema = ros2msg_schema<T>();
   } else {
     type.name = typeid(T).name();
   }

@@ -29,6 +29,10 @@ bool has_executables(const Scenario& scenario) {
 
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
+  if (!scenario.nodes.empty()) {
+    if (scenario.time.mode == Mode::repeatable) return {check_flows, run_flows};
+    throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");
+  }
   switch (scenario.time.mode) {
     case Mode::callback:
       return has_executables(scenario) ? Runner{check_coordinator, run_coordinator}

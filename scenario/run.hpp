@@ -26,6 +26,8 @@ class RunWatch {
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_relaxed); }
 
+  [[nodiscard]] const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
+
   void at(SimTime time) { sim_ns_.store(time.ns(), std::memory_order_relaxed); }
   [[nodiscard]] SimTime time() const { return SimTime::from_ns(sim_ns_.load(std::memory_order_relaxed)); }
   void drift(SimSpan most) { drift_ns_.store(most.ns(), std::memory_order_relaxed); }

@@ -20,6 +20,11 @@ WhenFull when_full(const Scenario& scenario) {
   return scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil ? WhenFull::drop : WhenFull::block;
 }
 
+/// Records between two folds, for each participant: what fits into 64 MiB in all.
+std::size_t ledger_room(std::size_t participants) {
+  return std::clamp<std::size_t>((4U << 20U) / std::max<std::size_t>(participants, 1), 1024, 1U << 18U);
+}
+
 std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk) {
   JournalOptions journal;
   journal.when_full = when_full(scenario);
@@ -42,7 +47,7 @@ RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock&
     : clock_(clock),
       file_(journal_file(scenario, options)),
       journal_(open_journal(scenario, options, clock, disk)),
-      ledger_(participants.size(), 1 << 16) {
+      ledger_(participants.size(), ledger_room(participants.size())) {
   producer_ = &journal_->producer("run", 32U << 20U);
   drift_channel_ = journal_->channel<DriftRecord>("/isochron/drift", {.in_digest = false});
   const auto bytes = std::as_bytes(std::span(scenario.text));

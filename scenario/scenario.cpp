@@ -39,7 +39,8 @@ class Checker {
     if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
     if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
       say(scenario_.flows, "workers", "must be 1 to 256", "");
-    if (scenario_.flows.capacity < 1) say(scenario_.flows, "capacity", "must be at least 1", "");
+    if (scenario_.flows.capacity && *scenario_.flows.capacity < 1)
+      say(scenario_.flows, "capacity", "must be at least 1", "");
     if (!scenario_.world && scenario_.nodes.empty()) {
       mistakes_.push_back({scenario_.place, "there is nothing to run", "give a `world` with `robots`, or `nodes`"});
     }

@@ -13,6 +13,7 @@
 
 #include "core/rate.hpp"
 #include "core/time.hpp"
+#include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
@@ -212,29 +213,23 @@ void describe(V& v, NodeSection& s) {
   v.optional("inputs", s.inputs, "input: node.output");
 }
 
-enum class Executor { one_thread, workers, threads, processes };
 template <>
-struct Words<Executor> {
-  static constexpr std::array<const char*, 4> list{"one-thread", "workers", "threads", "processes"};
-};
-enum class Transport { shared_memory, tcp };
-template <>
-struct Words<Transport> {
-  static constexpr std::array<const char*, 2> list{"shared-memory", "tcp"};
+struct Words<flow::How> {
+  static constexpr std::array<const char*, 6> list{"thread", "pool", "threads", "processes", "tcp", "free"};
 };
 
 struct FlowsSection : Section {
-  Executor executor = Executor::one_thread;
+  flow::How executor = flow::How::thread;
   int workers = 2;
-  Transport transport = Transport::shared_memory;
-  int capacity = 4;
+  std::optional<int> capacity;
 };
 template <class V>
 void describe(V& v, FlowsSection& s) {
-  v.optional("executor", s.executor, "where nodes run; the result is the same");
-  v.optional("workers", s.workers, "how many, for executor: workers");
-  v.optional("transport", s.transport, "how bytes move, for executor: processes");
-  v.optional("capacity", s.capacity, "messages that fit into a flow before its source waits");
+  v.optional("executor", s.executor,
+             "where nodes run; the result is the same, except for free, which has no time management");
+  v.optional("workers", s.workers, "how many, for executor: pool");
+  v.optional("capacity", s.capacity,
+             "messages that fit into a flow before its source waits; as the node declares if left out");
 }
 
 template <>

@@ -3,17 +3,31 @@
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "coordinator/bench/coordinator_bench.hpp"
 #include "core/bench/core_bench.hpp"
+#include "flow/bench/flow_bench.hpp"
+#include "journal/bench/journal_bench.hpp"
+#include "link/bench/link_bench.hpp"
+#include "rt/bench/rt_bench.hpp"
+#include "world/bench/world_bench.hpp"
+#include "world/sensors/bench/sensors_bench.hpp"
 
 namespace isochron::app {
 namespace {
+
+void bench_world_and_sensors(bench::Report& report) {
+  bench::bench_world(report);
+  bench::bench_sensors(report);
+}
 
 struct Group {
   const char* name;
   void (*measure)(bench::Report&);
 };
 constexpr Group groups[] = {
-    {"core", bench::bench_core},
+    {"core", bench::bench_core},  {"journal", bench::bench_journal},         {"world", bench_world_and_sensors},
+    {"flow", bench::bench_flow},  {"coordinator", bench::bench_coordinator}, {"rt", bench::bench_rt},
+    {"links", bench::bench_link},
 };
 
 std::string line(const bench::Figure& f) {
