@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -18,10 +20,12 @@ McapWriterOptions writer_options(const JournalOptions& options) {
   return writer;
 }
 
-/// A journal made by a real-time thread must not itself run as one: packing takes milliseconds.
-void become_background_thread() {
+/// A journal made by a real-time thread must not itself run as one: packing takes milliseconds. Among ordinary threads
+/// it goes first where that is allowed: it needs little, but starved by other load it would lose records.
+void become_writer_thread(int niceness) {
   const sched_param ordinary{};
   pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);  // on Linux: of this thread alone
   pthread_setname_np(pthread_self(), "journal");
 }
 
@@ -92,7 +96,7 @@ std::uint64_t Journal::dropped() const {
 }
 
 void Journal::run() {
-  become_background_thread();
+  become_writer_thread(options_.niceness);
   while (!stop_.load(std::memory_order_acquire)) {
     if (!pump_once()) clock_.sleep_until(clock_.now() + options_.poll);
   }

@@ -38,6 +38,7 @@ struct JournalOptions {
   WallSpan chunk_span = std::chrono::milliseconds(500);
   WallSpan poll = std::chrono::milliseconds(1);  // how often the writer thread looks into empty rings
   int zstd_level = 1;
+  int niceness = -10;  // of the writer thread, where the system allows it
   std::size_t channels_max = 4096;
   bool sync_at_end = false;          // also survive a crash of the machine, at the price of waiting for the device
   mcap::TextMap about_the_run = {};  // machine, seed, scenario …; see journal/machine.hpp

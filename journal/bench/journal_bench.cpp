@@ -21,7 +21,7 @@ using test::SteadyClock;
 
 constexpr std::size_t variables = 8000;
 constexpr std::size_t tick_bytes = variables * sizeof(double);
-constexpr std::size_t ring_bytes = 32U << 20U;  // half a second at 64 MB/s
+constexpr std::size_t ring_bytes = 128U << 20U;  // two seconds at 64 MB/s: half a second was not enough under load
 
 struct TemporaryFile {
   std::string path =
