@@ -49,6 +49,7 @@ TEST(MultiProducerRingInterleavings, OneProducerWrapsAround) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 1000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  RecordProperty("pruned", static_cast<int>(outcome.pruned));
 }
 
 TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
@@ -56,6 +57,7 @@ TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  RecordProperty("pruned", static_cast<int>(outcome.pruned));
 }
 
 TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
@@ -63,6 +65,7 @@ TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  RecordProperty("pruned", static_cast<int>(outcome.pruned));
 }
 
 TEST(MultiProducerRingInterleavings, WithoutReleaseAndAcquireTheCheckerFindsTheRace) {
