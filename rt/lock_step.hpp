@@ -12,6 +12,9 @@
 //     estimator   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌
 //     controller  t_est └──▐███████▌ · · · · · · · · · · · ·▐███████▌
 //
+// The margin of that rule is small: the controller wakes as the estimator begins with the next data. It is out of step
+// when its wake-up latency plus the jitter between the two arrivals exceeds the estimator's computing time.
+//
 // In step, consecutive activations use states dt_con / dt_est estimator ticks apart. Those that do not are counted
 // under the names of Smith et al. (2014), whose tables we compare with: fewer ticks is a *lag*, more is a *lead*.
 //

@@ -41,7 +41,7 @@ Outcome produce(std::vector<int> pushes, int polls) {
           for (int p = 0; p < 3; ++p) demand(s->taken[p] == s->pushed[p], "every pushed element is taken");
         });
       },
-      {.steps_per_thread = 20});
+      {.steps_per_thread = 30});
 }
 
 TEST(MultiProducerRingInterleavings, OneProducerWrapsAround) {
@@ -49,6 +49,7 @@ TEST(MultiProducerRingInterleavings, OneProducerWrapsAround) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 1000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  EXPECT_EQ(outcome.pruned, 0U);  // no retry loop was cut: all of it was tried
 }
 
 TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
@@ -56,6 +57,7 @@ TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  EXPECT_EQ(outcome.pruned, 0U);  // no retry loop was cut: all of it was tried
 }
 
 TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
@@ -63,6 +65,7 @@ TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
+  EXPECT_EQ(outcome.pruned, 0U);  // no retry loop was cut: all of it was tried
 }
 
 TEST(MultiProducerRingInterleavings, WithoutReleaseAndAcquireTheCheckerFindsTheRace) {
