@@ -110,14 +110,15 @@ void Peer::pump(Receiving& line) {
 Result<Done, std::string> Peer::arrived(std::span<const std::byte> bytes) {
   if (!fenced_.empty()) return fail(fenced_);
   reader_.feed(bytes);
+  wire::Frame frame;
   while (true) {
-    auto frame = reader_.next();
-    if (!frame) {
-      fenced_ = refuse(nullptr, frame.error()).error;
+    const auto whole = reader_.next(frame);
+    if (!whole) {
+      fenced_ = refuse(nullptr, whole.error()).error;
       return fail(fenced_);
     }
-    if (!frame->has_value()) return done();
-    const auto taken = std::visit([this](const auto& body) { return take(body); }, **frame);
+    if (!*whole) return done();
+    const auto taken = std::visit([this](const auto& body) { return take(body); }, frame);
     if (!taken) {
       fenced_ = taken.error();
       return fail(fenced_);

@@ -12,8 +12,6 @@
 //
 // Threads: a node runs on one worker at a time; the queue's lock orders one turn before the next.
 
-#include <sched.h>
-
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -28,21 +26,6 @@ namespace {
 
 constexpr std::uint32_t turn_budget = 256;
 enum State : std::uint32_t { idle, queued, running, again };
-
-/// Kernels like to keep a woken helper on the core of whoever woke it, where it can only wait. Keeps this thread off
-/// that core, on the i-th of the others, if there are any.
-void leave_core(int core, std::uint32_t i) {
-  cpu_set_t allowed;
-  if (core < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  std::vector<int> others;
-  for (int c = 0; c < CPU_SETSIZE; ++c) {
-    if (c != core && CPU_ISSET(c, &allowed)) others.push_back(c);
-  }
-  if (others.empty()) return;
-  CPU_ZERO(&allowed);
-  CPU_SET(others[(i - 1) % others.size()], &allowed);
-  sched_setaffinity(0, sizeof allowed, &allowed);
-}
 
 class Pool {
  public:
@@ -61,12 +44,7 @@ class Pool {
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
           [this](const std::string& text) { stalled(text); });
       std::vector<std::thread> helpers;
-      for (std::uint32_t i = 1; i < workers; ++i) {
-        helpers.emplace_back([this, i, here = sched_getcpu()] {
-          leave_core(here, i);
-          work(i);
-        });
-      }
+      for (std::uint32_t i = 1; i < workers; ++i) helpers.emplace_back([this, i] { work(i); });
       work(0);
       for (std::thread& helper : helpers) helper.join();
     }

@@ -77,13 +77,14 @@ class Body {
   bool ok_ = true;
 };
 
-Result<std::optional<Frame>, std::string> read_hello(Body& body) {
-  if (body.get<std::uint32_t>() != magic) return fail("the peer does not speak Isochron flows");
+/// Reads into `frame`; returns what is wrong, "" if nothing.
+std::string read_hello(Body& body, Frame& frame) {
+  if (body.get<std::uint32_t>() != magic) return "the peer does not speak Isochron flows";
   Hello hello;
   hello.version = body.get<std::uint16_t>();
   if (body.ok() && hello.version != version) {
-    return fail("the peer speaks version " + std::to_string(hello.version) + " of the flow protocol, this is version " +
-                std::to_string(version));
+    return "the peer speaks version " + std::to_string(hello.version) + " of the flow protocol, this is version " +
+           std::to_string(version);
   }
   hello.scenario = body.get<std::uint64_t>();
   hello.node = body.get_text();
@@ -96,44 +97,49 @@ Result<std::optional<Frame>, std::string> read_hello(Body& body) {
     line.type = body.get<std::uint64_t>();
     hello.lines.push_back(std::move(line));
   }
-  if (!body.exact()) return fail("a hello frame of the wrong size");
-  return std::optional<Frame>(std::move(hello));
+  if (!body.exact()) return "a hello frame of the wrong size";
+  frame = std::move(hello);
+  return "";
 }
 
-Result<std::optional<Frame>, std::string> read_frame(std::span<const std::byte> bytes) {
+std::string read_frame(std::span<const std::byte> bytes, Frame& frame) {
   Body body(bytes);
   const auto kind = body.get<Kind>();
   switch (kind) {
     case Kind::hello:
-      return read_hello(body);
+      return read_hello(body, frame);
     case Kind::message: {
       MessageFrame message;
       message.line = body.get<std::uint32_t>();
       message.time = body.get_time();
       message.next = body.get_time();
-      if (!body.ok()) return fail("a message frame that is too short");
+      if (!body.ok()) return "a message frame that is too short";
       message.payload = body.rest();
-      return std::optional<Frame>(message);
+      frame = message;
+      return "";
     }
     case Kind::bound: {
       const auto line = body.get<std::uint32_t>();
       const Bound bound{line, body.get_time()};
-      if (!body.exact()) return fail("a bound frame of the wrong size");
-      return std::optional<Frame>(bound);
+      if (!body.exact()) return "a bound frame of the wrong size";
+      frame = bound;
+      return "";
     }
     case Kind::credit: {
       const auto line = body.get<std::uint32_t>();
       const Credit credit{line, body.get<std::uint32_t>()};
-      if (!body.exact()) return fail("a credit frame of the wrong size");
-      return std::optional<Frame>(credit);
+      if (!body.exact()) return "a credit frame of the wrong size";
+      frame = credit;
+      return "";
     }
     case Kind::stop: {
       Stop stop{body.get_text()};
-      if (!body.exact()) return fail("a stop frame of the wrong size");
-      return std::optional<Frame>(std::move(stop));
+      if (!body.exact()) return "a stop frame of the wrong size";
+      frame = std::move(stop);
+      return "";
     }
   }
-  return fail("a frame of unknown kind " + std::to_string(static_cast<int>(kind)));
+  return "a frame of unknown kind " + std::to_string(static_cast<int>(kind));
 }
 
 }  // namespace
@@ -189,20 +195,20 @@ void FrameReader::feed(std::span<const std::byte> bytes) {
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
-Result<std::optional<Frame>, std::string> FrameReader::next() {
+Result<bool, std::string> FrameReader::next(Frame& frame) {
   if (!dead_.empty()) return fail(dead_);
-  if (pending() < size_field) return std::optional<Frame>();
+  if (pending() < size_field) return false;
   std::uint32_t size = 0;
   std::memcpy(&size, buffer_.data() + at_, sizeof size);
   if (size == 0 || size > largest_) {
     dead_ = "a frame of " + std::to_string(size) + " bytes; at most " + std::to_string(largest_) + " are allowed";
     return fail(dead_);
   }
-  if (pending() < size_field + size) return std::optional<Frame>();
-  auto frame = read_frame(std::span<const std::byte>(buffer_).subspan(at_ + size_field, size));
+  if (pending() < size_field + size) return false;
+  dead_ = read_frame(std::span<const std::byte>(buffer_).subspan(at_ + size_field, size), frame);
   at_ += size_field + size;
-  if (!frame) dead_ = frame.error();
-  return frame;
+  if (!dead_.empty()) return fail(dead_);
+  return true;
 }
 
 }  // namespace isochron::flow::wire

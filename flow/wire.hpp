@@ -19,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,8 +80,8 @@ class FrameReader {
   explicit FrameReader(std::size_t largest_frame = default_largest_frame) : largest_(largest_frame) {}
 
   void feed(std::span<const std::byte> bytes);
-  /// The next frame, nothing if it is not whole yet, or why the stream makes no sense.
-  Result<std::optional<Frame>, std::string> next();
+  /// Whether there was a whole frame; then it is in `frame`. Fails: why the stream makes no sense.
+  Result<bool, std::string> next(Frame& frame);
   /// Bytes of a frame that is not whole yet.
   [[nodiscard]] std::size_t pending() const { return buffer_.size() - at_; }
 
