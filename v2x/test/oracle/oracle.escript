@@ -1,6 +1,9 @@
+%% -*- erlang -*-
 %% The oracle of the codec's test: decodes frames (hexadecimal, one a line) with Erlang's ASN.1 codec from our module
 %% J2735Subset.asn, prints the values as JSON, a tab, and the frame encoded anew from those values.
 %%   escript oracle.escript FOLDER_OF_BEAM FILE
+
+-mode(compile).
 
 main([Beam, File]) ->
     true = code:add_patha(Beam),
