@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <variant>
-#include <vector>
 
 #include "v2x/codec/part2.hpp"
 #include "v2x/codec/types.hpp"
@@ -78,7 +77,7 @@ using PartII =
 
 struct Bsm {
   BsmCore core;
-  std::vector<PartII> part2;  // at most 8
+  List<PartII> part2;  // at most 8
   RegionalList regional;
   Additions additions;
   friend bool operator==(const Bsm&, const Bsm&) = default;

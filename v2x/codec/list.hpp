@@ -10,7 +10,10 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
+
+#include "core/ensure.hpp"
 
 namespace isochron::v2x {
 
@@ -48,6 +51,21 @@ class List {
   [[nodiscard]] T& operator[](std::size_t i) { return begin()[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return begin()[i]; }
 
+  [[nodiscard]] T& at(std::size_t i) {
+    ENSURE(i < size(), "beyond the end of a list");
+    return begin()[i];
+  }
+  [[nodiscard]] const T& at(std::size_t i) const {
+    ENSURE(i < size(), "beyond the end of a list");
+    return begin()[i];
+  }
+  [[nodiscard]] T& back() { return at(size() - 1); }
+  [[nodiscard]] const T& back() const { return at(size() - 1); }
+
+  T& emplace_back() {
+    push_back(T());
+    return back();
+  }
   void push_back(T item) {
     if (head_ == nullptr || head_->size == head_->capacity) reserve(std::max<std::uint32_t>(2 * capacity(), 2));
     new (end()) T(std::move(item));
@@ -57,7 +75,11 @@ class List {
   void resize(std::size_t n) {
     if (n <= size()) return;
     if (n > capacity()) reserve(static_cast<std::uint32_t>(n));
-    std::uninitialized_value_construct(end(), begin() + n);
+    if constexpr (std::is_class_v<T>) {
+      std::uninitialized_default_construct(end(), begin() + n);  // its members say what they begin with
+    } else {
+      std::uninitialized_value_construct(end(), begin() + n);
+    }
     head_->size = static_cast<std::uint32_t>(n);
   }
   void clear() { *this = List(); }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "v2x/codec/types.hpp"
 
@@ -158,7 +157,7 @@ struct IntersectionGeometry {
   Position reference;
   std::optional<double> lane_width_m;
   List<SpeedLimit> speed_limits;     // at most 9
-  std::vector<Lane> lanes;           // 1..255
+  List<Lane> lanes;                  // 1..255
   List<ControlZone> priority_zones;  // at most 32
   RegionalList regional;
   Additions additions;
@@ -172,7 +171,7 @@ struct RoadSegment {
   Position reference;
   std::optional<double> lane_width_m;
   List<SpeedLimit> speed_limits;
-  std::vector<Lane> lanes;  // 1..255
+  List<Lane> lanes;  // 1..255
   RegionalList regional;
   Additions additions;
   friend bool operator==(const RoadSegment&, const RoadSegment&) = default;
@@ -214,7 +213,7 @@ struct RestrictionUser {
 };
 struct RestrictionClass {
   int id = 0;
-  std::vector<RestrictionUser> users;  // 1..16
+  List<RestrictionUser> users;  // 1..16
   friend bool operator==(const RestrictionClass&, const RestrictionClass&) = default;
 };
 
@@ -236,11 +235,11 @@ struct MapData {
   std::optional<int> minute_of_year;  // 0..527040
   int revision = 0;                   // 0..127
   std::optional<LayerType> layer_type;
-  std::optional<int> layer_id;                      // 0..100
-  std::vector<IntersectionGeometry> intersections;  // at most 32
-  std::vector<RoadSegment> road_segments;           // at most 32
+  std::optional<int> layer_id;               // 0..100
+  List<IntersectionGeometry> intersections;  // at most 32
+  List<RoadSegment> road_segments;           // at most 32
   std::optional<DataParameters> data_parameters;
-  std::vector<RestrictionClass> restrictions;  // at most 254
+  List<RestrictionClass> restrictions;  // at most 254
   RegionalList regional;
   Additions additions;
   friend bool operator==(const MapData&, const MapData&) = default;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "v2x/codec/types.hpp"
 
@@ -103,7 +102,7 @@ struct PathPoint {
 struct PathHistory {
   std::optional<FullPosition> initial_position;
   std::optional<Flags> gnss_status;  // 8 bits
-  std::vector<PathPoint> crumbs;     // 1..23
+  List<PathPoint> crumbs;            // 1..23
   Additions additions;
   friend bool operator==(const PathHistory&, const PathHistory&) = default;
 };
@@ -166,7 +165,7 @@ struct EmergencyDetails {
 
 struct EventDescription {
   int type_event = 0;            // ITIS code
-  std::vector<int> description;  // at most 8 ITIS codes
+  List<int> description;         // at most 8 ITIS codes
   std::optional<int> priority;   // one octet
   std::optional<Flags> heading;  // 16 slices of 22.5 degrees
   std::optional<int> extent;     // 0..15
@@ -212,7 +211,7 @@ struct TrailerUnit {
   std::optional<double> rear_wheel_offset_m;
   OffsetXY position;
   std::optional<double> elevation_offset_m;
-  std::vector<TrailerPoint> crumbs;  // at most 23
+  List<TrailerPoint> crumbs;  // at most 23
   Additions additions;
   friend bool operator==(const TrailerUnit&, const TrailerUnit&) = default;
 };
@@ -220,7 +219,7 @@ struct TrailerUnit {
 struct TrailerData {
   int rights = 0;  // 0..31
   Pivot connection;
-  std::vector<TrailerUnit> units;  // 1..8
+  List<TrailerUnit> units;  // 1..8
   Additions additions;
   friend bool operator==(const TrailerData&, const TrailerData&) = default;
 };
@@ -304,7 +303,7 @@ struct DisabledVehicle {
 };
 
 struct SpeedProfile {
-  std::vector<int> reports;  // 1..20 codes 0..31
+  List<int> reports;  // 1..20 codes 0..31
   Additions additions;
   friend bool operator==(const SpeedProfile&, const SpeedProfile&) = default;
 };
@@ -322,7 +321,7 @@ struct RtcmHeader {
 };
 struct RtcmPackage {
   std::optional<RtcmHeader> header;
-  std::vector<Bytes> messages;  // 1..5 of 1..1023 octets
+  List<Bytes> messages;  // 1..5 of 1..1023 octets
   Additions additions;
   friend bool operator==(const RtcmPackage&, const RtcmPackage&) = default;
 };

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "v2x/codec/types.hpp"
 
@@ -100,10 +99,10 @@ struct IntersectionState {
   int revision = 0;  // 0..127
   Flags status{16};
   std::optional<int> minute_of_year;
-  std::optional<Known> second_s;         // in the minute
-  List<int> enabled_lanes;               // at most 16
-  std::vector<MovementState> movements;  // 1..255
-  List<ManeuverAssist> assists;          // at most 16
+  std::optional<Known> second_s;  // in the minute
+  List<int> enabled_lanes;        // at most 16
+  List<MovementState> movements;  // 1..255
+  List<ManeuverAssist> assists;   // at most 16
   RegionalList regional;
   Additions additions;
   friend bool operator==(const IntersectionState&, const IntersectionState&) = default;
@@ -112,7 +111,7 @@ struct IntersectionState {
 struct Spat {
   std::optional<int> minute_of_year;
   std::string name;
-  std::vector<IntersectionState> intersections;  // 1..32
+  List<IntersectionState> intersections;  // 1..32
   RegionalList regional;
   Additions additions;
   friend bool operator==(const Spat&, const Spat&) = default;

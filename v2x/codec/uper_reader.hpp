@@ -3,6 +3,7 @@
 //
 // Promises: never reads beyond its octets; every list is bounded by the standard and by the bits that are left.
 
+#include "v2x/codec/describe_map.hpp"
 #include "v2x/codec/error_path.hpp"
 #include "v2x/codec/fields.hpp"
 
@@ -125,7 +126,11 @@ class UperReader {
   bool value(Struct, T& v) {
     return describe(*this, v);
   }
-  bool value(Struct, Node& v);
+  bool value(Struct, Node& v) {
+    if (!plain_node(v)) return describe(*this, v);
+    if (!v.attributes || plain_attributes(*v.attributes)) return true;
+    return describe(*this, *v.attributes) || path_.in("attributes");
+  }
   template <class Spec, class L>
   bool value(const ListOf<Spec>& s, L& v) {
     std::uint64_t n = 0;
@@ -178,5 +183,48 @@ class UperReader {
   BitReader in_;
   ErrorPath path_;
 };
+
+// Nodes are most of a MAP, and nearly all are two offsets with at most a change of width or height. Those are read
+// here in one look at the bits; describe() remains the definition, and everything else goes through it.
+
+/// A node without extensions, given as x and y. False if it is another; then nothing was read.
+inline bool UperReader::plain_node(Node& v) {
+  constexpr unsigned widths[] = {10, 11, 12, 13, 14, 16, 0, 0};
+  if (in_.left() < 37) return false;
+  const std::uint64_t word = in_.peek();  // extended 1, attributes 1, form 3, x, y
+  const auto form = static_cast<unsigned>(word >> 59 & 7);
+  const unsigned width = widths[form];
+  if (word >> 63 != 0 || width == 0) return false;
+  const auto x = static_cast<std::int64_t>(word << 5 >> (64 - width));
+  const auto y = static_cast<std::int64_t>(word << (5 + width) >> (64 - width));
+  const std::int64_t middle = std::int64_t{1} << (width - 1);
+  v.form = static_cast<NodeForm>(form);
+  v.x_m = quantity(scale::node(10), x - middle);  // all widths count in cm
+  v.y_m = quantity(scale::node(10), y - middle);
+  in_.skip(5 + 2 * width);
+  if ((word >> 62 & 1) != 0) v.attributes.emplace();
+  return true;
+}
+
+/// Attributes without lists and extensions. False if there are some; then nothing was read.
+inline bool UperReader::plain_attributes(NodeAttributes& v) {
+  constexpr std::uint64_t width = 4;
+  constexpr std::uint64_t elevation = 2;
+  if (in_.left() < 28) return false;
+  std::uint64_t word = in_.peek();
+  const std::uint64_t preamble = word >> 56;
+  if ((preamble & ~(width | elevation)) != 0) return false;
+  word <<= 8;
+  if ((preamble & width) != 0) {
+    v.width_change_m = quantity(scale::width_change, static_cast<std::int64_t>(word >> 54) + scale::width_change.low);
+    word <<= 10;
+  }
+  if ((preamble & elevation) != 0) {
+    v.elevation_change_m =
+        quantity(scale::elevation_change, static_cast<std::int64_t>(word >> 54) + scale::elevation_change.low);
+  }
+  in_.skip(8 + 10 * ((preamble >> 2 & 1) + (preamble >> 1 & 1)));
+  return true;
+}
 
 }  // namespace isochron::v2x

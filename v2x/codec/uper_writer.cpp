@@ -33,7 +33,7 @@ bool UperWriter::length(std::size_t n) {
 
 bool UperWriter::value(FlagBits s, const Flags& v) {
   const bool extended = v.size != s.size;
-  if (extended && (!s.extensible || v.size < s.size || v.size > 64)) {
+  if (extended && (!s.extensible || v.size > 64)) {
     return fail("has " + std::to_string(v.size) + " flags, must have " + std::to_string(s.size));
   }
   if (v.size < 64 && v.bits >> v.size != 0) return fail("has a flag beyond its size");

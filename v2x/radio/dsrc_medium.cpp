@@ -35,6 +35,7 @@ double reach(const MediumOptions& o) {
 DsrcMedium::DsrcMedium(const MediumOptions& options)
     : options_((check(options), options)),
       noise_mw_(ratio_of_db(options.noise_dbm)),
+      negligible_mw_(noise_mw_ / 10),
       preamble_mw_(ratio_of_db(options.preamble_dbm)),
       preamble_ratio_(ratio_of_db(options.preamble_snr_db)),
       energy_mw_(ratio_of_db(options.energy_dbm)),
@@ -47,13 +48,14 @@ DsrcMedium::DsrcMedium(const MediumOptions& options)
 StationId DsrcMedium::add_station(const Vec3& at) {
   const auto id = static_cast<StationId>(places_.size());
   places_.push_back(at);
+  odometers_m_.push_back(0);
   receivers_.emplace_back();
   access_.emplace_back(RandomStream(options_.seed, "radio/station/" + std::to_string(id)));
   access_.back().idle_since = now_;
   links_.emplace_back();
   countdowns_.add_station();
   neighbours_.add(id, at);
-  ++epoch_;
+  disturb(at);
   return id;
 }
 
@@ -63,15 +65,17 @@ void DsrcMedium::remove_station(StationId station) {
   countdowns_.set(station, SimTime::never());
   access_[station].queue.clear();
   neighbours_.remove(station, places_[station]);
-  ++epoch_;
+  disturb(places_[station]);
 }
 
 void DsrcMedium::set_position(StationId station, const Vec3& at) {
   Vec3& place = places_.at(station);
   if (!receivers_[station].there) return;
-  if (distance(place, at) > 50) ++epoch_;  // faster than any car: all lists of neighbours are made anew
+  const double way = distance(place, at);
+  odometers_m_[station] += way;
   neighbours_.move(station, place, at);
   place = at;
+  if (way > 50) disturb(at);  // faster than any car: those there do not know it yet
 }
 
 SimSpan DsrcMedium::lookahead() const { return options_.aifs + airtime(options_, 0); }
@@ -133,8 +137,8 @@ void DsrcMedium::land_before(SimTime bound, const Deliver& deliver) {
   now_ = std::max(now_, landing.at);
   if (!receivers_[landing.to].there) return;
   ++counts_.delivered;
-  const Delivery d{landing.sent, landing.at, landing.from, landing.to, *landing.octets, db_of(landing.power_mw)};
-  digest_.add(d);
+  const Delivery d{landing.sent, landing.at, landing.from, landing.to, landing.message->octets, landing.power_mw};
+  digest_.add(d, landing.message->digest);
   deliver(d);
 }
 
@@ -163,11 +167,12 @@ void DsrcMedium::start_frame(StationId from, Message message, SimTime now) {
   frame.heard.clear();
   frame.heard.reserve(list.links.size());
   for (const Link& link : list.links) {
-    const double fade = fading_.factor(mixed(frame.key ^ link.to));
-    frame.heard.push_back({link.to, frame.message.power_mw * link.gain * fade});
+    const double mean_mw = frame.message.power_mw * link.gain;
+    if (mean_mw < negligible_mw_) continue;
+    frame.heard.push_back({link.to, mean_mw * fading_.factor(mixed(frame.key ^ link.to))});
     hear(slot, frame.heard.back(), now);
   }
-  counts_.events += list.links.size();
+  counts_.events += frame.heard.size();
 }
 
 void DsrcMedium::hear(std::uint32_t slot, const Heard& heard, SimTime now) {
@@ -216,7 +221,7 @@ void DsrcMedium::refresh_busy(StationId station, SimTime now) {
 
 void DsrcMedium::end_frame(std::uint32_t slot, SimTime now) {
   FrameOnAir& frame = frames_[slot];
-  std::shared_ptr<const Bytes> shared;
+  std::shared_ptr<const SharedMessage> shared;
   for (const Heard& heard : frame.heard) {
     if (receivers_[heard.to].locked == slot) finish_reception(frame, heard, now, shared);
     unhear(slot, heard, now);
@@ -240,15 +245,15 @@ void DsrcMedium::unhear(std::uint32_t slot, const Heard& heard, SimTime now) {
 }
 
 void DsrcMedium::finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
-                                  std::shared_ptr<const Bytes>& shared) {
+                                  std::shared_ptr<const SharedMessage>& shared) {
   Receiver& r = receivers_[heard.to];
   settle(r, now);
-  const double luck = unit_of(mixed(~frame.key ^ heard.to));
-  if (!r.there || luck >= repeatable_exp(r.log_success)) {
+  const bool unharmed = r.log_success > -1e-12 || unit_of(mixed(~frame.key ^ heard.to)) < repeatable_exp(r.log_success);
+  if (!r.there || !unharmed) {
     ++counts_.lost;
     return;
   }
-  if (!shared) shared = std::make_shared<const Bytes>(std::move(frame.message.octets));
+  if (!shared) shared = std::make_shared<const SharedMessage>(std::move(frame.message.octets));
   const double flight_ns = distance(places_[frame.from], places_[heard.to]) / light_m_per_ns;
   landings_.push({now + SimSpan::from_ns(static_cast<std::int64_t>(flight_ns)), heard.to, frame.from,
                   frame.message.sent, heard.power_mw, shared});

@@ -74,17 +74,17 @@ class DsrcMedium final : public Medium {
     SimSpan busy_total;
     RandomStream draws;
   };
+  /// Valid until the ends have gone some way together: farther for far ones, where a metre changes less.
   struct Link {
     StationId to = 0;
     double gain = 0;
-    Vec3 evaluated_at;
+    double valid_to_m = 0;  // sum of both ends' odometers
   };
   /// The stations in reach of one, as of some moment.
   struct LinkList {
     std::vector<Link> links;
-    Vec3 from_at;
-    SimTime built = SimTime::before_all();
-    std::uint64_t epoch = 0;
+    SimTime built;
+    bool stale = true;
   };
   struct Heard {
     StationId to = 0;
@@ -120,7 +120,7 @@ class DsrcMedium final : public Medium {
     StationId from;
     SimTime sent;
     double power_mw;
-    std::shared_ptr<const Bytes> octets;
+    std::shared_ptr<const SharedMessage> message;
   };
   struct LandingLater {
     bool operator()(const Landing& a, const Landing& b) const {
@@ -148,16 +148,20 @@ class DsrcMedium final : public Medium {
   void lock_or_not(Receiver& receiver, std::uint32_t slot, double power_mw, SimTime now) const;
   void settle(Receiver& receiver, SimTime now) const;
   void refresh_busy(StationId station, SimTime now);
-  void finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now, std::shared_ptr<const Bytes>& shared);
+  void finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
+                        std::shared_ptr<const SharedMessage>& shared);
   void land_before(SimTime bound, const Deliver& deliver);
 
   // links: how loud (dsrc_links.cpp)
   LinkList& links_of(StationId from, SimTime now);
   void build_links(StationId from, LinkList& list, SimTime now);
-  [[nodiscard]] double gain(StationId a, StationId b) const;
+  void disturb(const Vec3& at);
+  void evaluate(StationId from, Link& link) const;
+  [[nodiscard]] double gain(StationId a, StationId b, double distance_m) const;
 
   MediumOptions options_;
   double noise_mw_;
+  double negligible_mw_;
   double preamble_mw_;
   double preamble_ratio_;
   double energy_mw_;
@@ -167,12 +171,12 @@ class DsrcMedium final : public Medium {
   std::uint64_t link_seed_;
 
   std::vector<Vec3> places_;
+  std::vector<double> odometers_m_;
   std::vector<Receiver> receivers_;
   std::vector<Access> access_;
   std::vector<LinkList> links_;
   Neighbours neighbours_;
   std::vector<std::uint32_t> candidates_;
-  std::uint64_t epoch_ = 1;
 
   ExpiryTree countdowns_;
   std::vector<FrameOnAir> frames_;

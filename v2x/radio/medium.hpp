@@ -32,7 +32,8 @@ struct Delivery {
   StationId from = 0;
   StationId to = 0;
   std::span<const std::uint8_t> octets;  // valid during the callback
-  double power_dbm = 0;
+  double power_mw = 0;                   // that arrived
+  [[nodiscard]] double power_dbm() const;
 };
 using Deliver = std::function<void(const Delivery&)>;
 

@@ -34,7 +34,7 @@ struct MediumOptions {
   SimSpan lifetime = std::chrono::milliseconds(500);  // a message waits no longer for the channel
   std::uint32_t queue = 16;                           // and not behind more than these
   unsigned overhead_octets = 36;                      // MAC, LLC and checksum around a message
-  double refresh_m = 3;                               // a link is evaluated anew when an end has moved so far
+  double refresh_m = 3;  // a link is evaluated anew after so many metres of its ends and 1 % of its length
 };
 
 /// Time on the air of a message of so many octets at 6 Mbit/s in 10 MHz.

@@ -17,8 +17,12 @@ inline double repeatable_exp(double x) {
   // x = k ln 2 + r, |r| <= ln 2 / 2; then Taylor.
   const double k = std::floor(x * 1.4426950408889634 + 0.5);
   const double r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
-  double sum = 1;
-  for (int n = 13; n >= 1; --n) sum = 1 + sum * r / n;
+  constexpr double inverse_factorial[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                          1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                                          1.0 / 120,        1.0 / 24,        1.0 / 6,        0.5};
+  double sum = 0;
+  for (const double c : inverse_factorial) sum = sum * r + c;
+  sum = (sum * r + 1) * r + 1;
   return sum * std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(k) + 1023) << 52);
 }
 

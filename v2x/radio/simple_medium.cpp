@@ -6,6 +6,8 @@
 
 namespace isochron::v2x {
 
+double Delivery::power_dbm() const { return db_of(power_mw); }
+
 SimSpan airtime(const MediumOptions& options, std::size_t octets) {
   const auto bits = static_cast<std::int64_t>(22 + 8 * (octets + options.overhead_octets));
   return std::chrono::microseconds(40 + 8 * ((bits + 47) / 48));
@@ -44,7 +46,7 @@ void SimpleMedium::send(SimTime at, StationId from, Bytes octets, double) {
   if (!stations_.at(from).there) return;
   ++counts_.transmitted;
   const SimSpan delay = kind_ == Kind::ideal ? options_.aifs + airtime(options_, octets.size()) : options_.fixed_delay;
-  const auto shared = std::make_shared<const Bytes>(std::move(octets));
+  const auto shared = std::make_shared<const SharedMessage>(std::move(octets));
   for (StationId to = 0; to < stations_.size(); ++to) {
     Station& station = stations_[to];
     if (to == from || !station.there || distance(station.at, stations_[from].at) > options_.range_m) continue;
@@ -64,8 +66,9 @@ void SimpleMedium::advance(SimTime until, const Deliver& deliver) {
     ++counts_.events;
     if (!stations_[arrival.to].there) continue;
     ++counts_.delivered;
-    const Delivery d{arrival.sent, arrival.at, arrival.from, arrival.to, *arrival.octets, options_.power_dbm};
-    digest_.add(d);
+    const Delivery d{
+        arrival.sent, arrival.at, arrival.from, arrival.to, arrival.message->octets, ratio_of_db(options_.power_dbm)};
+    digest_.add(d, arrival.message->digest);
     deliver(d);
   }
   now_ = std::max(now_, until);

@@ -39,7 +39,7 @@ class SimpleMedium final : public Medium {
     StationId from;
     std::uint64_t order;  // of sending
     SimTime sent;
-    std::shared_ptr<const Bytes> octets;
+    std::shared_ptr<const SharedMessage> message;
   };
   struct Later {
     bool operator()(const Arrival& a, const Arrival& b) const {
