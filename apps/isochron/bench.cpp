@@ -9,6 +9,7 @@
 #include "journal/bench/journal_bench.hpp"
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
+#include "v2x/bench/v2x_bench.hpp"
 #include "world/bench/world_bench.hpp"
 #include "world/sensors/bench/sensors_bench.hpp"
 
@@ -25,8 +26,13 @@ struct Group {
   void (*measure)(bench::Report&);
 };
 constexpr Group groups[] = {
-    {"core", bench::bench_core},  {"journal", bench::bench_journal},         {"world", bench_world_and_sensors},
-    {"flow", bench::bench_flow},  {"coordinator", bench::bench_coordinator}, {"rt", bench::bench_rt},
+    {"core", bench::bench_core},
+    {"journal", bench::bench_journal},
+    {"world", bench_world_and_sensors},
+    {"flow", bench::bench_flow},
+    {"coordinator", bench::bench_coordinator},
+    {"rt", bench::bench_rt},
+    {"v2x", bench::bench_v2x},
     {"links", bench::bench_link},
 };
 

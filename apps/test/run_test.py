@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Whole runs through the command: file to journal to diff. Usage: run_test.py ISOCHRON SOURCE_DIR"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ISOCHRON, SOURCE = sys.argv.pop(1), sys.argv.pop(1)
+
+
+def run(*args, **kwargs):
+    return subprocess.run([ISOCHRON, *args], capture_output=True, text=True, timeout=100, **kwargs)
+
+
+def scenario(name):
+    return os.path.join(SOURCE, name)
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def result_of(self, file, journal, *args):
+        result = run("run", scenario(file), "--json", "--journal", self.path(journal), *args)
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        return json.loads(result.stdout)
+
+    def test_callback_runs_repeat_and_diff_finds_the_first_difference(self):
+        ships = "examples/ships/ships.yaml"
+        a = self.result_of(ships, "a.mcap", "--duration", "1s")
+        b = self.result_of(ships, "b.mcap", "--duration", "1s")
+        c = self.result_of(ships, "c.mcap", "--duration", "1s", "--seed", "2")
+        self.assertEqual(a["digest"], b["digest"])
+        self.assertNotEqual(a["digest"], c["digest"])
+        self.assertEqual(run("diff", self.path("a.mcap"), self.path("b.mcap")).returncode, 0)
+        different = run("diff", self.path("a.mcap"), self.path("c.mcap"), "--json")
+        self.assertEqual(different.returncode, 1)
+        self.assertEqual(json.loads(different.stdout)["first"]["topic"], "/prey/imu")
+        self.assertEqual(a["simulated_s"], 1.0)
+        self.assertEqual([p["activations"] for p in a["programs"]], [100, 100])
+
+    def test_both_engines_run_the_same_scenario(self):
+        result = self.result_of("examples/ships/ships.yaml", "ode.mcap", "--duration", "1s", "--set", "world.engine=ode")
+        self.assertEqual(result["end"], "finished")
+
+    def test_pace_changes_when_not_what(self):
+        ships = "examples/ships/ships.yaml"
+        free = self.result_of(ships, "free.mcap", "--duration", "500ms")
+        paced = self.result_of(ships, "paced.mcap", "--duration", "500ms", "--pace", "2x")
+        self.assertEqual(free["digest"], paced["digest"])
+        self.assertGreater(paced["wall_s"], 0.2)
+
+    def test_ctrl_c_leaves_a_whole_journal(self):
+        journal = self.path("stopped.mcap")
+        child = subprocess.Popen([ISOCHRON, "run", scenario("examples/ships/ships.yaml"), "--duration", "600s", "--pace", "1x",
+                                  "--json", "--journal", journal], stdout=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=30)
+        self.assertEqual(child.returncode, 130)
+        self.assertEqual(json.loads(out)["end"], "interrupted")
+        self.assertTrue(json.loads(run("journal", "info", journal, "--json").stdout)["whole"])
+
+    def test_a_killed_run_is_recovered(self):
+        journal = self.path("killed.mcap")
+        child = subprocess.Popen([ISOCHRON, "run", scenario("examples/ships/ships.yaml"), "--duration", "600s", "--pace", "1x",
+                                  "--quiet", "--journal", journal], stdout=subprocess.DEVNULL)
+        time.sleep(2.5)
+        child.kill()
+        child.wait(timeout=30)
+        self.assertFalse(json.loads(run("journal", "info", journal, "--json").stdout)["whole"])
+        self.assertEqual(run("journal", "recover", journal).returncode, 0)
+        info = json.loads(run("journal", "info", journal, "--json").stdout)
+        self.assertTrue(info["whole"])
+        self.assertGreater(info["records"], 50)
+
+    def test_flows_have_one_digest_however_they_run(self):
+        digests = {self.result_of("examples/nbody/nbody.yaml", how + ".mcap", "--duration", "500s", "--set",
+                                  "flows.executor=" + how)["digest"]
+                   for how in ("thread", "pool", "threads", "processes", "tcp")}
+        self.assertEqual(len(digests), 1)
+
+    def test_a_deadlock_is_refused_before_anything_starts(self):
+        result = run("check", scenario("examples/nbody/nbody.yaml"), "--set", "nodes.blue.inputs={}")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("blue", result.stderr)
+
+    def test_a_read_only_folder_and_a_bad_journal_are_told(self):
+        result = run("run", scenario("examples/ships/ships.yaml"), "--journal", "/proc/x.mcap")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("the journal cannot be written", result.stderr)
+        with open(self.path("random.mcap"), "wb") as file:
+            file.write(os.urandom(4096))
+        self.assertEqual(run("diff", self.path("random.mcap"), self.path("random.mcap")).returncode, 2)
+
+    def test_modelled_programs_repeat(self):
+        args = ("--duration", "500ms", "--set", "time.mode=repeatable", "--set",
+                "time.compute={modelled: {fixed: 1ms, per_clock_read: 10ms}}")
+        first = self.result_of("experiments/predator_prey/predator_prey.yaml", "m1.mcap", *args)
+        second = self.result_of("experiments/predator_prey/predator_prey.yaml", "m2.mcap", *args)
+        self.assertEqual(first["digest"], second["digest"])
+
+    def test_a_measured_run_replays_to_its_own_digest(self):
+        file = "experiments/predator_prey/predator_prey.yaml"
+        measured = self.result_of(file, "measured.mcap", "--duration", "1500ms")
+        self.assertLess(measured["drift_max_ns"], 60_000_000)
+        replayed = self.result_of(file, "replayed.mcap", "--duration", "1500ms", "--set", "time.mode=repeatable", "--set",
+                                  "time.compute={recorded: " + self.path("measured.mcap") + "}")
+        self.assertEqual(measured["digest"], replayed["digest"])
+
+
+if __name__ == "__main__":
+    unittest.main()
