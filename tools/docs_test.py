@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Runs every command that README.md and docs/ show in ```sh blocks. Usage: docs_test.py [BUILD_DIR]
+
+The commands run in a scratch folder that looks like the source tree, with the built programs on the PATH. Lines that call
+./dev are left out: they would call this test again.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE / "build" / "release").resolve()
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.S | re.M)
+
+
+def commands(text: str) -> str:
+    blocks = "".join(match[1] for match in BLOCK.finditer(text))
+    return "\n".join(line for line in blocks.splitlines() if not line.strip().startswith("./dev"))
+
+
+def scratch_tree(folder: pathlib.Path) -> None:
+    for entry in SOURCE.iterdir():
+        if entry.name not in ("build", ".git"):
+            (folder / entry.name).symlink_to(entry)
+    (folder / "build").mkdir()
+    (folder / "build" / "release").symlink_to(BUILD)
+
+
+def main() -> int:
+    environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
+    passed = failed = 0
+    for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+        script = commands(page.read_text())
+        if not script.strip():
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            scratch_tree(pathlib.Path(folder))
+            result = subprocess.run(["bash", "-euxo", "pipefail", "-c", script], cwd=folder, env=environment,
+                                    capture_output=True, text=True, timeout=300)
+        name = page.relative_to(SOURCE)
+        if result.returncode == 0:
+            passed += 1
+            print(f"{name}: its commands work")
+        else:
+            failed += 1
+            print(f"{name}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
