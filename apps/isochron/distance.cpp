@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t numbers_per_body = 13;  // world::WorldState::bodies
 
-/// Which body stands where in /world/state: /tf names them in the same order.
+/// Which body stands where in /world/state: /tf names them in the same order, but for the first, the world itself.
 std::map<std::string, std::size_t> body_order(McapReader& reader) {
   std::map<std::string, std::size_t> order;
   const mcap::Channel* channel = reader.channel("/tf");
@@ -21,7 +21,7 @@ std::map<std::string, std::size_t> body_order(McapReader& reader) {
   const auto first = cursor.next();
   if (!decoder || !first) return order;
   decoder->each(first->data, [&](const std::string& path, const Scalar& value) {
-    if (path.ends_with("child_frame_id")) order.emplace(std::get<std::string>(value), order.size());
+    if (path.ends_with("child_frame_id")) order.emplace(std::get<std::string>(value), order.size() + 1);
   });
   return order;
 }
