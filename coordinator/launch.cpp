@@ -244,7 +244,9 @@ void Conductor::end_programs() {
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     Member& m = *members_[i];
     if (!m.channel) continue;
-    m.figures.cpu = m.cpu_newest.since_zero();
+    // Also of programs whose computing is free: what they really used is what callback mode hides.
+    const CpuSpan used = m.process && !m.process->ended() ? m.process->cpu_time() - m.cpu_base : CpuSpan::zero();
+    m.figures.cpu = std::max(m.cpu_newest.since_zero(), used);
     m.channel->set_over();
     show_clock(m, outcome_.reached, outcome_.reached, false);
     m.channel->set_clock_mode(protocol::ClockMode::held, 0);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstdlib>
@@ -91,6 +92,15 @@ void limit(__rlimit_resource resource, rlim_t value) {
   setrlimit(resource, &both);
 }
 
+/// Only the soft limit: it can be raised again without privileges, where the hard one needs CAP_SYS_RESOURCE, which
+/// even root lacks in many containers. SIGXCPU ends who runs beyond it.
+void limit_real_time(pid_t pid, rlim_t us) {
+  rlimit now{};
+  if (prlimit(pid, RLIMIT_RTTIME, nullptr, &now) != 0) return;
+  now.rlim_cur = std::min(us, now.rlim_max);
+  prlimit(pid, RLIMIT_RTTIME, &now, nullptr);
+}
+
 [[noreturn]] void become(const Prepared& p) {
   setpgid(0, 0);
   p.shared->owner.store(static_cast<std::uint32_t>(getpid()));
@@ -108,7 +118,7 @@ void limit(__rlimit_resource resource, rlim_t value) {
   fcntl(p.bell, F_SETFD, 0);
   limit(RLIMIT_AS, p.memory);
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_RTTIME, rt_allowance_us);
+  limit_real_time(getpid(), rt_allowance_us);
   int error = 0;
   if (!p.folder.empty() && chdir(p.folder.c_str()) != 0) error = errno;
   if (error == 0) {
@@ -251,9 +261,7 @@ void Process::renew(CpuTime executed) {
   const CpuSpan allowance = CpuSpan::from_ns(std::int64_t{rt_allowance_us} * 1000);
   if (executed + allowance / 2 < rt_limit_) return;
   rt_limit_ = executed + allowance;
-  const auto us = static_cast<rlim_t>(rt_limit_.ns() / 1000);
-  const rlimit both{us, us};
-  prlimit(pid_, RLIMIT_RTTIME, &both, nullptr);
+  limit_real_time(pid_, static_cast<rlim_t>(rt_limit_.ns() / 1000));
 }
 
 void Process::kill_group(int signal) const {

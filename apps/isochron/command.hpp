@@ -25,6 +25,9 @@ void add_check(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_journal(CLI::App& app, Action& action);
 void add_v2x(CLI::App& app, Action& action);
+/// `journal export` and `journal distance`; called by add_journal.
+void add_journal_export(CLI::App& journal, Action& action);
+void add_sweep(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);

@@ -133,6 +133,7 @@ void add_journal(CLI::App& app, Action& action) {
   mend->add_option("FILE", *file, "journal")->required();
   mend->add_option("-o,--output", *out, "write the whole one here instead of in place");
   mend->callback([&action, file, out] { action = [=] { return recover_file(*file, *out); }; });
+  add_journal_export(*verb, action);
 }
 
 }  // namespace isochron::app

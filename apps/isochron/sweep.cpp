@@ -1,0 +1,259 @@
+// `isochron sweep`: how slow may the on-board computer be?
+
+#include "apps/isochron/sweep.hpp"
+
+#include <fstream>
+#include <thread>
+
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "core/time_text.hpp"
+#include "scenario/run.hpp"
+
+namespace isochron::app {
+namespace {
+
+constexpr std::size_t speeds_max = 64;
+constexpr int trials_max = 100'000;
+
+struct Flags {
+  std::string file, speeds = "0.125..8", folder;
+  std::vector<std::string> sets;
+  int trials = 10;
+  int jobs = 0;
+  bool json = false;
+};
+
+[[noreturn]] void refuse(const std::string& flag, const std::string& what, const std::string& hint) {
+  throw InputError({flag, 0, 0}, what, hint);
+}
+
+Fraction speed_from(const std::string& text, const std::string& all) {
+  const auto speed = parse_fraction(text);
+  if (!speed.ok()) refuse("--cpu-speed " + all, "`" + text + "` is no speed", "as in 0.125..8, or 0.5,1,2");
+  return *speed;
+}
+
+Fraction doubled(Fraction speed) {
+  if (speed.denominator % 2 == 0) return {speed.numerator, speed.denominator / 2};
+  return {speed.numerator * 2, speed.denominator};
+}
+
+/// a, 2a, 4a, … up to b.
+std::vector<Fraction> range_of(Fraction first, Fraction last, const std::string& all) {
+  std::vector<Fraction> speeds;
+  for (Fraction speed = first; speed.value() <= last.value() * (1 + 1e-9); speed = doubled(speed)) {
+    if (speeds.size() == speeds_max) refuse("--cpu-speed " + all, "are too many speeds", "64 at most");
+    speeds.push_back(speed);
+  }
+  if (speeds.empty()) refuse("--cpu-speed " + all, "ends before it begins", "the slower one first, as in 0.125..8");
+  return speeds;
+}
+
+std::vector<Fraction> speeds_of(const std::string& text) {
+  if (const auto dots = text.find(".."); dots != std::string::npos) {
+    return range_of(speed_from(text.substr(0, dots), text), speed_from(text.substr(dots + 2), text), text);
+  }
+  std::vector<Fraction> speeds;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const Fraction speed = speed_from(text.substr(from, comma - from), text);
+    if (std::find(speeds.begin(), speeds.end(), speed) == speeds.end()) speeds.push_back(speed);
+    if (speeds.size() > speeds_max) refuse("--cpu-speed " + text, "are too many speeds", "64 at most");
+    from = comma + 1;
+  }
+  return speeds;
+}
+
+std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
+  std::vector<Override> all;
+  for (const std::string& set : sets) {
+    const auto equals = set.find('=');
+    if (equals == std::string::npos) refuse("--set " + set, "is not PATH=VALUE", "as in --set time.quantum=250us");
+    all.push_back({set.substr(0, equals), set.substr(equals + 1)});
+  }
+  return all;
+}
+
+/// Not for secrets: it only has to change when the scenario or the settings do.
+std::string fingerprint_of(const Scenario& scenario, const std::vector<std::string>& sets) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  const auto mix = [&](const std::string& text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    hash = (hash ^ 0xffU) * 0x100000001b3U;
+  };
+  mix(scenario.text);
+  for (const std::string& set : sets) mix(set);
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+/// Whether runs at the same time leave each other's results alone: nothing in them may depend on a real clock.
+bool may_be_parallel(const Scenario& scenario) {
+  if (scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil) return false;
+  if (scenario.time.mode == Mode::callback) return true;
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      const Contract contract = (program.compute ? *program.compute : scenario.time.compute).contract;
+      if (contract == Contract::measured || contract == Contract::hardware) return false;
+    }
+  }
+  return true;
+}
+
+/// What in the scenario makes a sweep less telling than its reader may think.
+std::vector<std::string> notes_on(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  if (scenario.time.mode == Mode::callback) {
+    notes.push_back("computing is free in callback mode: every speed gives the same run; use time.mode=consistent");
+  }
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      const std::string full = robot + "/" + name;
+      if (program.cpu_speed) notes.push_back(full + " has a cpu_speed of its own, which the sweep does not change");
+      if ((program.compute ? *program.compute : scenario.time.compute).contract == Contract::recorded) {
+        notes.push_back(full + " replays recorded durations, which no speed changes");
+      }
+    }
+  }
+  return notes;
+}
+
+std::size_t jobs_for(const Flags& flags, bool parallel) {
+  if (flags.jobs < 0) refuse("--jobs " + std::to_string(flags.jobs), "is no number of runs", "1 or more");
+  if (flags.jobs > 1 && !parallel) {
+    refuse("--jobs " + std::to_string(flags.jobs), "cannot be: measured runs use the real-time core, one at a time",
+           "leave --jobs out, or let every program be modelled, recorded or zero");
+  }
+  if (flags.jobs > 0) return static_cast<std::size_t>(flags.jobs);
+  return parallel ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+}
+
+SweepPlan plan_of(const Flags& flags, const Scenario& scenario) {
+  SweepPlan plan;
+  plan.file = flags.file;
+  plan.sets = flags.sets;
+  plan.folder = flags.folder.empty() ? "runs/sweep_" + scenario.name : flags.folder;
+  plan.fingerprint = fingerprint_of(scenario, flags.sets);
+  for (const auto& [name, robot] : scenario.robots) {
+    if (plan.bodies.size() < 2) plan.bodies.push_back(robot.body.empty() ? name : robot.body);
+  }
+  plan.jobs = jobs_for(flags, may_be_parallel(scenario));
+  return plan;
+}
+
+std::string cell(const Spread& spread, const char* unit = "") {
+  if (spread.n == 0) return "-";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g ± %.2g%s", spread.mean, spread.deviation, unit);
+  return text;
+}
+
+std::string time_cell(const Spread& spread) {
+  if (spread.n == 0) return "-";
+  return format_ns_short(static_cast<std::int64_t>(1e9 * spread.mean)) + " ± " +
+         format_ns_short(static_cast<std::int64_t>(1e9 * spread.deviation));
+}
+
+std::string table_of(const std::vector<SweepRow>& rows) {
+  std::vector<std::vector<std::string>> cells{
+      {"speed", "runs", "failed", "missed deadlines", "overruns", "drift at most", "mean distance"}};
+  for (const SweepRow& row : rows) {
+    cells.push_back({to_string(row.speed), std::to_string(row.finished), std::to_string(row.failed), cell(row.missed),
+                     cell(row.overruns), time_cell(row.drift_s), cell(row.distance_m, " m")});
+  }
+  return table(cells);
+}
+
+nlohmann::ordered_json json_of(const Spread& spread) {
+  if (spread.n == 0) return nullptr;
+  return {{"mean", spread.mean}, {"std", spread.deviation}};
+}
+
+std::string json_of(const SweepPlan& plan, const std::vector<SweepRow>& rows, std::size_t skipped, bool complete) {
+  nlohmann::ordered_json speeds = nlohmann::ordered_json::array();
+  for (const SweepRow& row : rows) {
+    speeds.push_back({{"cpu_speed", row.speed.value()},
+                      {"finished", row.finished},
+                      {"failed", row.failed},
+                      {"missed_deadlines", json_of(row.missed)},
+                      {"overruns", json_of(row.overruns)},
+                      {"drift_max_s", json_of(row.drift_s)},
+                      {"mean_distance_m", json_of(row.distance_m)}});
+  }
+  return nlohmann::ordered_json{{"file", plan.file},    {"folder", plan.folder}, {"jobs", plan.jobs},
+                                {"complete", complete}, {"skipped", skipped},    {"bodies", plan.bodies},
+                                {"speeds", speeds}}
+             .dump() +
+         "\n";
+}
+
+void write_plot(const std::string& path, const std::string& title, const std::vector<SweepRow>& rows) {
+  std::ofstream file(path, std::ios::binary);
+  file << sweep_svg(title, rows);
+  if (!file.flush()) throw std::runtime_error(path + " cannot be written");
+}
+
+int sweep(const Flags& flags) {
+  const std::vector<Fraction> speeds = speeds_of(flags.speeds);
+  if (flags.trials < 1 || flags.trials > trials_max) {
+    refuse("--trials " + std::to_string(flags.trials), "is no number of trials", "1 or more, as in --trials 10");
+  }
+  const Scenario scenario = load_scenario(flags.file, overrides_of(flags.sets));
+  check_scenario(scenario);
+  const SweepPlan plan = plan_of(flags, scenario);
+  SweepLog log(plan);
+  std::vector<SweepPoint> points, missing;
+  for (const Fraction speed : speeds) {
+    for (int trial = 0; trial < flags.trials; ++trial) {
+      points.push_back({speed, scenario.seed + static_cast<std::uint64_t>(trial)});
+      const SweepResult* known = log.find(points.back());
+      if (known == nullptr || known->end != "finished") missing.push_back(points.back());
+    }
+  }
+  const std::size_t skipped = points.size() - missing.size();
+  for (const std::string& note : notes_on(scenario)) say("note: " + note + "\n");
+  if (log.foreign() > 0) {
+    say("note: " + std::to_string(log.foreign()) +
+        " earlier results are of another scenario or other settings, and do not count\n");
+  }
+  if (skipped > 0) say(std::to_string(skipped) + " of " + std::to_string(points.size()) + " runs were done before\n");
+
+  const bool complete = run_sweep(plan, missing, points.size(), log);
+  const std::vector<SweepRow> rows = rows_of(speeds, points, log);
+  write_plot(plan.folder + "/sweep.svg", scenario.name, rows);
+  std::size_t failed = 0;
+  for (const SweepRow& row : rows) failed += row.failed;
+  print(flags.json ? json_of(plan, rows, skipped, complete)
+                   : table_of(rows) + "\nresults " + plan.folder + "/sweep.jsonl, picture " + plan.folder +
+                         "/sweep.svg\n" + (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
+  if (!complete) return exit_interrupted;
+  return failed > 0 ? exit_failed : exit_fine;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb =
+      app.add_subcommand("sweep", "run a scenario at many computer speeds: how slow may the on-board computer be?");
+  verb->add_option("FILE", flags->file, "scenario file")->required();
+  verb->add_option("--cpu-speed", flags->speeds, "A..B in factors of two, or a list A,B,C; 1 is this computer")
+      ->capture_default_str()
+      ->type_name("SPEEDS");
+  verb->add_option("--trials", flags->trials, "runs at each speed, with seeds seed, seed + 1, …")
+      ->capture_default_str()
+      ->type_name("N");
+  verb->add_option("--set", flags->sets, "change a value: --set time.quantum=250us")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--jobs", flags->jobs, "runs at the same time; as many as there are cores where contracts allow it")
+      ->type_name("N");
+  verb->add_option("-o,--output", flags->folder, "folder of journals and results; runs/sweep_NAME if left out")
+      ->type_name("FOLDER");
+  verb->add_flag("--json", flags->json, "end with one JSON object instead of the table");
+  verb->callback([&action, flags] { action = [flags] { return sweep(*flags); }; });
+}
+
+}  // namespace isochron::app
