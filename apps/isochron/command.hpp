@@ -24,6 +24,7 @@ void add_run(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_journal(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);

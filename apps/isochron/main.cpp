@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   app::add_check(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
+  app::add_report(cli, action);
   app::add_doctor(cli, action);
   app::add_bench(cli, action);
   app::add_reference(cli, action);
