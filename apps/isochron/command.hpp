@@ -28,6 +28,7 @@ void add_v2x(CLI::App& app, Action& action);
 /// `journal export` and `journal distance`; called by add_journal.
 void add_journal_export(CLI::App& journal, Action& action);
 void add_sweep(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);

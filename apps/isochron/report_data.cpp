@@ -1,0 +1,255 @@
+#include "apps/isochron/report_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "apps/isochron/report_figures.hpp"
+#include "core/cdr.hpp"
+#include "core/input_error.hpp"
+#include "journal/digest.hpp"
+#include "journal/journal_metadata.hpp"
+#include "journal/mcap_reader.hpp"
+#include "scenario/program_record.hpp"
+#include "scenario/run_record.hpp"
+#include "world/messages.hpp"
+
+namespace isochron::app {
+namespace {
+
+constexpr std::size_t most_pairs = 6;         // more charts than that nobody looks at
+constexpr std::size_t doubles_per_body = 13;  // see world::WorldState
+constexpr std::uint8_t clock_value = 100;     // of ComputeRecord::kind: no charge
+
+bool starts_with(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }
+
+/// Reads the records of one journal in the order of simulated time.
+class Loader {
+ public:
+  Loader(McapReader& reader, RunData& run) : reader_(reader), run_(run) {}
+
+  void load() {
+    take_attachments();
+    take_metadata();
+    find_bodies();
+    auto cursor = reader_.messages({.topics = topics()});
+    while (const auto message = cursor.next()) take(*message);
+    for (auto& [name, lane] : lanes_) run_.lanes.push_back(std::move(lane));
+    if (unreadable_ > 0) {
+      run_.banners.push_back(std::to_string(unreadable_) + " records cannot be understood and are left out.");
+    }
+  }
+
+ private:
+  void take_attachments() {
+    for (const mcap::AttachmentIndex& index : reader_.attachments()) {
+      if (index.name != "report.json" && index.name != "scenario.yaml") continue;
+      const auto bytes = reader_.attachment(index);
+      if (!bytes.ok()) {
+        run_.banners.push_back(bytes.error().what);
+        continue;
+      }
+      const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      index.name == "report.json" ? take_figures(text, run_) : take_scenario(text, run_);
+    }
+  }
+
+  void take_metadata() {
+    const mcap::TextMap about = reader_.metadata(journal_metadata::record);
+    const auto entry = [&about](const char* key) {
+      const auto found = about.find(key);
+      return found == about.end() ? std::string() : found->second;
+    };
+    if (run_.scenario.empty()) run_.scenario = entry("scenario");
+    if (run_.mode.empty()) run_.mode = entry("mode");
+    run_.seed = entry("seed");
+    for (const auto& [index, who] : reader_.metadata("participants")) {
+      if (const auto slash = who.find('/'); slash != std::string::npos) robots_.insert(who.substr(0, slash));
+    }
+  }
+
+  std::vector<std::string> topics() const {
+    std::vector<std::string> all{"/world/state", "/isochron/drift"};
+    for (const mcap::Channel& channel : reader_.channels()) {
+      if (starts_with(channel.topic, "/programs/") || starts_with(channel.topic, "/compute/")) {
+        all.push_back(channel.topic);
+      }
+    }
+    return all;
+  }
+
+  /// Body i + 1 of the world's state is transform i: the first body of a world is the world itself.
+  void find_bodies() {
+    auto cursor = reader_.messages({.topics = {"/tf"}});
+    const auto first = cursor.next();
+    if (!first) return;
+    const auto frames = cdr_read<world::view::TFMessage>(first->data);
+    if (!frames.ok()) return;
+    std::vector<std::pair<std::size_t, std::string>> bodies;
+    for (std::size_t i = 0; i < frames->transforms.size(); ++i) {
+      const std::string& name = frames->transforms[i].child_frame_id;
+      if (robots_.empty() || robots_.contains(name)) bodies.emplace_back(i + 1, name);
+    }
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      for (std::size_t j = i + 1; j < bodies.size(); ++j) add_pair(bodies[i], bodies[j]);
+    }
+  }
+
+  void add_pair(const std::pair<std::size_t, std::string>& a, const std::pair<std::size_t, std::string>& b) {
+    if (run_.pairs.size() == most_pairs) {
+      const std::string note = "distances are shown for the first " + std::to_string(most_pairs) + " pairs only";
+      if (std::find(run_.notes.begin(), run_.notes.end(), note) == run_.notes.end()) run_.notes.push_back(note);
+      return;
+    }
+    run_.pairs.push_back({a.second, b.second, {}});
+    bodies_of_pair_.emplace_back(a.first, b.first);
+  }
+
+  void take(const MessageView& message) {
+    const std::string& topic = message.channel->topic;
+    if (topic == "/world/state") {
+      take_state(message);
+    } else if (topic == "/isochron/drift") {
+      take_drift(message);
+    } else if (starts_with(topic, "/programs/")) {
+      take_event(message, topic.substr(10));
+    } else {
+      take_compute(message, topic.substr(9));
+    }
+  }
+
+  void take_state(const MessageView& message) {
+    const auto state = cdr_read<world::WorldState>(message.data);
+    if (!state.ok()) return void(++unreadable_);
+    const double at = state->stamp.seconds();
+    if (last_state_s_ && !run_.step_s && at > *last_state_s_) run_.step_s = at - *last_state_s_;
+    last_state_s_ = at;
+    for (std::size_t i = 0; i < run_.pairs.size(); ++i) {
+      const auto [a, b] = bodies_of_pair_[i];
+      if (std::max(a, b) * doubles_per_body + 2 >= state->bodies.size()) continue;
+      const double* p = &state->bodies[a * doubles_per_body];
+      const double* q = &state->bodies[b * doubles_per_body];
+      const double apart = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+      if (std::isfinite(apart)) run_.pairs[i].line.push_back({at, apart});
+    }
+  }
+
+  void take_drift(const MessageView& message) {
+    const auto drift = cdr_read<DriftRecord>(message.data);
+    if (!drift.ok() || !std::isfinite(drift->drift_s)) return void(++unreadable_);
+    run_.drift.push_back({drift->until.seconds(), drift->drift_s});
+  }
+
+  Lane& lane(const std::string& program) {
+    Lane& found = lanes_[program];
+    found.program = program;
+    return found;
+  }
+
+  void take_event(const MessageView& message, const std::string& program) {
+    const auto event = cdr_read<ProgramEvent>(message.data);
+    if (!event.ok()) return void(++unreadable_);
+    Lane& of = lane(program);
+    const double at = event->at.seconds();
+    if (event->what == "release") {
+      of.activations.push_back({event->stamp.seconds(), at, at});
+    } else if (!of.activations.empty() && (event->what == "read" || event->what == "write" || event->what == "send")) {
+      of.activations.back().end_s = at;
+    }
+    if (event->what != "release" && event->what != "read" && event->what != "write") {
+      of.happened.push_back({at, event->what});
+    }
+  }
+
+  void take_compute(const MessageView& message, const std::string& program) {
+    const auto record = cdr_read<ComputeRecord>(message.data);
+    if (!record.ok()) return void(++unreadable_);
+    if (record->kind == clock_value) return;
+    lane(program).charged_s = std::max(lane(program).charged_s, static_cast<double>(record->total_ns) * 1e-9);
+  }
+
+  McapReader& reader_;
+  RunData& run_;
+  std::set<std::string> robots_;
+  std::vector<std::pair<std::size_t, std::size_t>> bodies_of_pair_;
+  std::map<std::string, Lane> lanes_;
+  std::optional<double> last_state_s_;
+  std::uint64_t unreadable_ = 0;
+};
+
+void take_digest(McapReader& reader, RunData& run) {
+  const Digest found = digest_of(reader), noted = recorded_digest(reader);
+  run.digest = found.hex;
+  run.digest_complete = found.complete;
+  if (!found.complete) run.notes.push_back("the digest is incomplete: " + found.why_incomplete);
+  if (found.complete && !noted.hex.empty() && noted.hex != found.hex) {
+    run.banners.push_back("The records do not match the digest that was noted with them (" + noted.hex + ").");
+  }
+}
+
+void say_damage(const McapReader& reader, RunData& run) {
+  if (reader.ending() == Ending::cut) {
+    run.banners.emplace_back(
+        "This journal was cut: its run was killed, or the file was not copied whole. "
+        "What could be read is below.");
+  }
+  std::set<std::string> places;  // each pass over the file may meet the same one
+  for (const Damage& damage : reader.damage()) places.insert(to_string(damage));
+  std::size_t told = 0;
+  for (const std::string& place : places) {
+    if (++told <= 5) run.banners.push_back("Damage: " + place);
+  }
+  if (told > 5) run.banners.push_back("… and " + std::to_string(told - 5) + " more damaged places.");
+  if (!run.ending) run.banners.emplace_back("The run left no figures of its end: no verdict can be given.");
+}
+
+/// In callback mode computing costs no simulated time, but it was done: who computed longer than the world lasted was
+/// that far ahead of it, whatever the ledger of simulated progress says.
+void charge_free_computing(RunData& run) {
+  if (run.mode != "callback" || !run.ending) return;
+  for (const Lane& lane : run.lanes) {
+    const double ahead = lane.charged_s - run.ending->simulated_s;
+    if (ahead <= run.ending->drift_max_s) continue;
+    run.ending->drift_max_s = ahead;
+    run.notes.push_back(lane.program + " computed longer than the world lasted: computing is free in callback mode");
+  }
+}
+
+}  // namespace
+
+std::optional<double> RunData::bound_s() const {
+  if (!quantum_s && !step_s) return std::nullopt;
+  return std::max(quantum_s.value_or(0), step_s.value_or(0));
+}
+
+std::optional<bool> RunData::coherent() const {
+  const auto bound = bound_s();
+  if (!ending || !bound) return std::nullopt;
+  return ending->drift_max_s <= *bound + 1e-12;  // both are whole nanoseconds
+}
+
+std::uint64_t RunData::missed() const {
+  std::uint64_t all = 0;
+  if (!ending) return all;
+  for (const ProgramFigures& program : ending->programs) all += program.missed;
+  return all;
+}
+
+RunData load_run(Disk& disk, const std::string& file) {
+  auto opened = McapReader::open(disk, file);
+  if (!opened.ok())
+    throw InputError({"", 0, 0}, opened.error().what, "a report is made from what `isochron run` leaves");
+  McapReader reader = std::move(opened).value();
+  RunData run;
+  run.file = file;
+  take_digest(reader, run);
+  Loader(reader, run).load();
+  run.records = reader.statistics().message_count;
+  run.last_record_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
+  charge_free_computing(run);
+  say_damage(reader, run);
+  return run;
+}
+
+}  // namespace isochron::app

@@ -1,0 +1,95 @@
+#pragma once
+// What a report needs to know of one run, taken from the journal that the run left. A journal that was cut or damaged
+// gives what it has; what is missing stands in `banners`, for the top of the page.
+//
+// Threads: owner thread.
+// Cost:    one pass over the journal for its digest and one for its records; keeps about 40 bytes for each world step.
+// Fails:   load_run throws InputError when the file cannot be read at all or is no journal.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/disk.hpp"
+
+namespace isochron::app {
+
+/// One point of a line: x is simulated seconds.
+struct Point {
+  double x = 0, y = 0;
+};
+using Line = std::vector<Point>;
+
+/// How far two bodies were from each other, in metres, over time.
+struct PairDistance {
+  std::string a, b;
+  Line line;
+};
+
+/// A program's work for one release: due at, began at, last seen doing something at.
+struct Activation {
+  double due_s = 0, begin_s = 0, end_s = 0;
+};
+
+/// Something else that a program did, such as a message sent.
+struct Happened {
+  double at_s = 0;
+  std::string what;
+};
+
+/// What one program did.
+struct Lane {
+  std::string program;  // "predator/planner"
+  std::vector<Activation> activations;
+  std::vector<Happened> happened;
+  double charged_s = 0;  // computing time on its tape
+};
+
+/// A row of the per-program table, as the run reported it.
+struct ProgramFigures {
+  std::string name, end;
+  std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
+  double executed_s = 0, waited_s = 0;
+};
+
+struct WallShare {
+  std::string what;
+  double seconds = 0;
+};
+
+/// The figures at the end of a run; a run that was killed left none.
+struct Figures {
+  std::string end, why;
+  double simulated_s = 0, wall_s = 0, real_time_factor = 0;
+  double drift_max_s = 0, drift_p99_s = 0;
+  bool drift_exact = true;
+  std::vector<ProgramFigures> programs;
+  std::vector<WallShare> shares;
+};
+
+struct RunData {
+  std::string file, scenario, mode, seed;
+  std::vector<std::string> banners;  // what is wrong with the journal
+  std::vector<std::string> notes;    // what the run wants its reader to know
+  std::optional<Figures> ending;
+  std::string digest;
+  bool digest_complete = true;
+  double last_record_s = 0;
+  std::uint64_t records = 0;
+  std::optional<double> quantum_s, step_s;
+  std::string scenario_text;
+  Line drift;  // seconds of drift; each point is the most since the one before
+  std::vector<PairDistance> pairs;
+  std::vector<Lane> lanes;
+
+  /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
+  [[nodiscard]] std::optional<double> bound_s() const;
+  /// Nothing if the run left no figures, or the bound is not known.
+  [[nodiscard]] std::optional<bool> coherent() const;
+  [[nodiscard]] std::uint64_t missed() const;
+};
+
+RunData load_run(Disk& disk, const std::string& file);
+
+}  // namespace isochron::app

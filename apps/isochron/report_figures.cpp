@@ -1,0 +1,107 @@
+#include "apps/isochron/report_figures.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "core/input_error.hpp"
+#include "core/time_text.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/value.hpp"
+
+namespace isochron::app {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& member(const Json& object, const char* key) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(key);
+  return found == object.end() ? nothing : *found;
+}
+
+std::string text(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+double number(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+std::uint64_t count(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+ProgramFigures program_of(const Json& json) {
+  ProgramFigures p;
+  p.name = text(json, "name");
+  p.end = text(json, "end");
+  p.activations = count(json, "activations");
+  p.overruns = count(json, "overruns");
+  p.missed = count(json, "missed_deadlines");
+  p.preemptions = count(json, "preemptions");
+  p.executed_s = number(json, "executed_s");
+  p.waited_s = number(json, "waited_s");
+  return p;
+}
+
+/// Where the wall time went; what nobody accounted for is a share of its own rather than left out.
+std::vector<WallShare> shares_of(const Json& json, double wall_s) {
+  std::vector<WallShare> shares;
+  double told = 0;
+  for (const char* what : {"programs", "world", "coordination", "idle"}) {
+    shares.push_back({what, std::max(0.0, number(json, what))});
+    told += shares.back().seconds;
+  }
+  shares.push_back({"not accounted for", std::max(0.0, wall_s - told)});
+  return shares;
+}
+
+}  // namespace
+
+void take_figures(const std::string& json_text, RunData& run) {
+  const Json json = Json::parse(json_text, nullptr, false);
+  if (!json.is_object()) {
+    run.banners.emplace_back("The figures of the run (report.json) cannot be read.");
+    return;
+  }
+  Figures ending;
+  ending.end = text(json, "end");
+  ending.why = text(json, "why");
+  ending.simulated_s = number(json, "simulated_s");
+  ending.wall_s = number(json, "wall_s");
+  ending.real_time_factor = number(json, "real_time_factor");
+  ending.drift_max_s = number(json, "drift_max_ns") * 1e-9;
+  ending.drift_p99_s = number(json, "drift_p99_ns") * 1e-9;
+  ending.drift_exact = member(json, "drift_exact") != Json(false);
+  if (const Json& programs = member(json, "programs"); programs.is_array()) {
+    for (const Json& program : programs) ending.programs.push_back(program_of(program));
+  }
+  ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);
+  if (const Json& notes = member(json, "notes"); notes.is_array()) {
+    for (const Json& note : notes) run.notes.push_back(note.is_string() ? note.get<std::string>() : note.dump());
+  }
+  if (const std::string name = text(json, "scenario"); !name.empty()) run.scenario = name;
+  if (const std::string mode = text(json, "mode"); !mode.empty()) run.mode = mode;
+  run.ending = std::move(ending);
+}
+
+void take_scenario(const std::string& yaml, RunData& run) {
+  run.scenario_text = yaml;
+  try {
+    const Value root = parse_yaml(yaml, "scenario.yaml");
+    const Value* time = root.find("time");
+    const Value* quantum = time != nullptr ? time->find("quantum") : nullptr;
+    if (quantum == nullptr) {
+      run.quantum_s = TimeSection().quantum.seconds();
+    } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
+      run.quantum_s = static_cast<double>(*ns) * 1e-9;
+    }
+  } catch (const InputError&) {
+    run.banners.emplace_back("The scenario inside the journal cannot be read.");
+  }
+}
+
+}  // namespace isochron::app

@@ -1,0 +1,61 @@
+#include "apps/isochron/report_html.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "core/time_text.hpp"
+
+namespace isochron::app {
+
+std::string escape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      case '\0':
+        out += "\xEF\xBF\xBD";  // HTML knows no NUL
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string seconds_text(double seconds) {
+  if (!std::isfinite(seconds) || std::abs(seconds) > 9e9) return number_text(seconds) + " s";
+  return format_ns_short(static_cast<std::int64_t>(std::llround(seconds * 1e9)));
+}
+
+std::string number_text(double value, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
+std::string at(double pixels) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.2f", pixels);
+  return text;
+}
+
+std::string letter(std::size_t run) {
+  return run < 26 ? std::string(1, static_cast<char>('A' + run)) : std::to_string(run + 1);
+}
+
+}  // namespace isochron::app

@@ -1,0 +1,84 @@
+#include "apps/isochron/report_schedule.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "apps/isochron/report_html.hpp"
+
+namespace isochron::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T, class Time>
+std::vector<T> within(const std::vector<T>& all, const ScheduleWindow& window, Time time) {
+  std::vector<T> some;
+  for (const T& one : all) {
+    if (time(one) >= window.from_s && time(one) <= window.to_s) some.push_back(one);
+  }
+  return some;
+}
+
+/// [due, begin, end, how many] in simulated seconds; `group` neighbours become one.
+Json activation_marks(const std::vector<Activation>& all, std::size_t group) {
+  Json marks = Json::array();
+  for (std::size_t i = 0; i < all.size(); i += group) {
+    const std::size_t last = std::min(i + group, all.size()) - 1;
+    marks.push_back({all[i].due_s, all[i].begin_s, all[last].end_s, last - i + 1});
+  }
+  return marks;
+}
+
+/// [at, what, how many].
+Json event_marks(const std::vector<Happened>& all, std::size_t group) {
+  Json marks = Json::array();
+  for (std::size_t i = 0; i < all.size(); i += group) {
+    marks.push_back({all[i].at_s, all[i].what, std::min(group, all.size() - i)});
+  }
+  return marks;
+}
+
+std::size_t group_size(std::size_t marks, std::size_t allowed) {
+  return std::max<std::size_t>(1, (marks + allowed - 1) / allowed);
+}
+
+/// Ends neither the script element nor the string: `<` occurs in JSON only within strings.
+std::string for_script(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Schedule schedule_of(const std::vector<RunData>& runs, const ScheduleWindow& window) {
+  Schedule schedule;
+  std::size_t kinds = 0;  // of marks: two for each lane
+  for (const RunData& run : runs) kinds += 2 * run.lanes.size();
+  const std::size_t allowed = std::max<std::size_t>(1, most_marks / std::max<std::size_t>(1, kinds));
+  Json lanes = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const Lane& lane : runs[i].lanes) {
+      if (lanes.size() == most_marks / 2) break;
+      const auto activations = within(lane.activations, window, [](const Activation& a) { return a.begin_s; });
+      const auto happened = within(lane.happened, window, [](const Happened& h) { return h.at_s; });
+      const std::size_t group = group_size(activations.size(), allowed), events = group_size(happened.size(), allowed);
+      Json one{{"run", letter(i)}, {"colour", i % 8}, {"name", lane.program}};
+      one["a"] = activation_marks(activations, group);
+      one["e"] = event_marks(happened, events);
+      schedule.marks += one["a"].size() + one["e"].size();
+      schedule.joined = schedule.joined || group > 1 || events > 1;
+      lanes.push_back(std::move(one));
+    }
+  }
+  schedule.json = for_script(lanes);
+  return schedule;
+}
+
+}  // namespace isochron::app

@@ -1,0 +1,138 @@
+#include <functional>
+
+#include "apps/isochron/report_html.hpp"
+#include "apps/isochron/report_page.hpp"
+
+namespace isochron::app {
+namespace {
+
+std::string pill(const std::string& kind, const std::string& text) {
+  return "<span class=\"pill " + kind + "\">" + escape(text) + "</span>";
+}
+
+std::string fact(const std::string& name, const std::string& html) {
+  return "<dt>" + escape(name) + "</dt><dd>" + html + "</dd>";
+}
+
+std::string end_pill(const RunData& run) {
+  if (!run.ending) return pill("warn", "how it ended is not known");
+  const std::string& end = run.ending->end;
+  return pill(end == "finished" ? "good" : end == "failed" ? "bad" : "warn", end.empty() ? "no end noted" : end);
+}
+
+std::string coherence_pill(const RunData& run) {
+  const auto coherent = run.coherent();
+  if (!coherent) return pill("warn", "coherence not known");
+  return *coherent ? pill("good", "coherent") : pill("bad", "not coherent");
+}
+
+std::string bound_text(const RunData& run) {
+  const auto bound = run.bound_s();
+  return bound ? seconds_text(*bound) : "not known";
+}
+
+std::string drift_text(const RunData& run) {
+  if (!run.ending) return "not known";
+  return seconds_text(run.ending->drift_max_s) + " at most, 99 % under " + seconds_text(run.ending->drift_p99_s) +
+         (run.ending->drift_exact ? "" : " (not exact)");
+}
+
+std::string digest_html(const RunData& run) {
+  return "<span class=\"digest\">" + escape(run.digest) + "</span>" + (run.digest_complete ? "" : " (incomplete)");
+}
+
+std::string factor_text(const RunData& run) {
+  if (!run.ending) return "not known";
+  return number_text(run.ending->real_time_factor, 3) + "x real time (" + seconds_text(run.ending->simulated_s) +
+         " simulated in " + seconds_text(run.ending->wall_s) + ")";
+}
+
+std::string notes_html(const RunData& run) {
+  if (run.notes.empty()) return "";
+  std::string out = "<ul>";
+  for (const std::string& note : run.notes) out += "<li>" + escape(note) + "</li>";
+  return out + "</ul>";
+}
+
+std::string card(const RunData& run, std::size_t index) {
+  std::string out = "<article class=\"card c" + std::to_string(index % 8) + "\"><h2><span class=\"badge\">" +
+                    letter(index) + "</span>" + escape(run.file) + "</h2>" + end_pill(run) + coherence_pill(run);
+  if (run.ending && run.missed() > 0) out += pill("bad", std::to_string(run.missed()) + " missed deadlines");
+  for (const std::string& banner : run.banners) {
+    out += "<p class=\"banner\" role=\"alert\">" + escape(banner) + "</p>";
+  }
+  if (run.ending && !run.ending->why.empty()) out += "<p class=\"banner\">" + escape(run.ending->why) + "</p>";
+  out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
+         fact("drift", escape(drift_text(run))) + fact("allowed", escape("max(quantum, step) = " + bound_text(run))) +
+         fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
+         fact("speed", escape(factor_text(run))) + fact("digest", digest_html(run)) + "</dl>";
+  return out + notes_html(run) + "</article>";
+}
+
+using Cell = std::function<std::string(const RunData&)>;
+
+std::string row(const char* name, const std::vector<RunData>& runs, const Cell& cell) {
+  std::string out = std::string("<tr><th scope=\"row\">") + name + "</th>";
+  for (const RunData& run : runs) out += "<td>" + cell(run) + "</td>";
+  return out + "</tr>";
+}
+
+/// The same, from the figures of the run's end.
+std::string end_row(const char* name, const std::vector<RunData>& runs,
+                    const std::function<std::string(const Figures&)>& cell) {
+  return row(name, runs, [&](const RunData& run) { return run.ending ? escape(cell(*run.ending)) : "–"; });
+}
+
+std::string number_cell(const std::string& text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
+
+std::string program_row(const ProgramFigures& p, std::size_t run) {
+  return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(p.name) + "</th>" +
+         number_cell(std::to_string(p.activations)) + number_cell(std::to_string(p.overruns)) +
+         number_cell(std::to_string(p.missed)) + number_cell(std::to_string(p.preemptions)) +
+         number_cell(seconds_text(p.executed_s)) + number_cell(seconds_text(p.waited_s)) + "<td>" + escape(p.end) +
+         "</td></tr>";
+}
+
+}  // namespace
+
+std::string verdict_section(const std::vector<RunData>& runs) {
+  std::string out = "<section class=\"cards\" aria-label=\"verdicts\">";
+  for (std::size_t i = 0; i < runs.size(); ++i) out += card(runs[i], i);
+  return out + "</section>";
+}
+
+std::string comparison_section(const std::vector<RunData>& runs) {
+  std::string out = "<h2>Side by side</h2><div class=\"wide\"><table><thead><tr><th></th>";
+  for (std::size_t i = 0; i < runs.size(); ++i) out += "<th scope=\"col\">run " + letter(i) + "</th>";
+  out += "</tr></thead><tbody>";
+  out += row("journal", runs, [](const RunData& r) { return escape(r.file); });
+  out += row("mode", runs, [](const RunData& r) { return escape(r.mode); });
+  out += row("seed", runs, [](const RunData& r) { return escape(r.seed); });
+  out += row("end", runs, end_pill) + row("coherent", runs, coherence_pill);
+  out += end_row("drift at most", runs, [](const Figures& f) { return seconds_text(f.drift_max_s); });
+  out += end_row("drift, 99 % under", runs, [](const Figures& f) { return seconds_text(f.drift_p99_s); });
+  out += row("drift allowed", runs, [](const RunData& r) { return escape(bound_text(r)); });
+  out += row("missed deadlines", runs, [](const RunData& r) { return r.ending ? std::to_string(r.missed()) : "–"; });
+  out += end_row("simulated", runs, [](const Figures& f) { return seconds_text(f.simulated_s); });
+  out += end_row("wall time", runs, [](const Figures& f) { return seconds_text(f.wall_s); });
+  out += end_row("real-time factor", runs, [](const Figures& f) { return number_text(f.real_time_factor, 3); });
+  out += row("records", runs, [](const RunData& r) { return std::to_string(r.records); });
+  out += row("last record", runs, [](const RunData& r) { return seconds_text(r.last_record_s); });
+  return out + row("digest", runs, digest_html) + "</tbody></table></div>";
+}
+
+std::string program_section(const std::vector<RunData>& runs) {
+  std::string rows;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].ending) continue;
+    for (const ProgramFigures& program : runs[i].ending->programs) rows += program_row(program, i);
+  }
+  if (rows.empty()) return "";
+  return "<h2>Programs</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>program</th><th "
+         "class=\"n\">activations</th><th class=\"n\">overruns</th><th class=\"n\">missed</th><th "
+         "class=\"n\">preemptions</th><th class=\"n\">executed</th><th class=\"n\">waited</th><th>ended</th></tr>"
+         "</thead><tbody>" +
+         rows + "</tbody></table></div>";
+}
+
+}  // namespace isochron::app

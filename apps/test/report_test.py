@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""A report as a person gets it, from real runs. Usage: report_test.py PATH_OF_ISOCHRON SOURCE_FOLDER"""
+import html.parser
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ISOCHRON = sys.argv.pop(1)
+SOURCE = sys.argv.pop(1)
+VOID = {"meta", "line", "rect", "path"}
+
+
+def isochron(*args):
+    return subprocess.run([ISOCHRON, *args], capture_output=True, text=True, timeout=120)
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags, and fails on one that is closed without having been opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        opened = self.open.pop()
+        assert opened == tag, f"</{tag}> closes <{opened}>"
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class ReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.digests = []
+        for name, seed in (("first", 1), ("second", 2)):
+            run = isochron("run", os.path.join(SOURCE, "examples/ships/ships.yaml"), "--duration", "2s",
+                           "--set", f"seed={seed}", "--journal", cls.path(name + ".mcap"), "--json")
+            assert run.returncode == 0, run.stderr
+            cls.digests.append(json.loads(run.stdout.strip().splitlines()[-1])["digest"])
+        made = isochron("report", cls.path("first.mcap"), cls.path("second.mcap"), "-o", cls.path("both.html"))
+        assert made.returncode == 0, made.stderr
+        cls.page = cls.read("both.html")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    @classmethod
+    def read(cls, name):
+        with open(cls.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def make(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def journal(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_it_names_both_runs_and_their_digests(self):
+        self.assertNotEqual(self.digests[0], self.digests[1])
+        for text in [*self.digests, "first.mcap", "second.mcap", "finished"]:
+            self.assertIn(text, self.page)
+        self.assertNotIn('class="banner"', self.page)
+
+    def test_the_distance_of_the_robots_is_shown_over_time_and_as_a_histogram_of_both(self):
+        self.assertIn('aria-label="distance of predator and prey over simulated time"', self.page)
+        self.assertEqual(self.page.count('class="histogram curve'), 2)
+        self.assertIn("drift over simulated time", self.page)
+
+    def test_the_first_distance_is_that_of_the_model(self):
+        chart = self.page.split('aria-label="distance of predator and prey over simulated time"')[1].split("</svg>")[0]
+        self.assertEqual(len(re.findall(r'class="curve c\d" d="M', chart)), 2)
+        for least, mean, most in re.findall(r"<td class=\"n\">([\d.]+) m</td>" * 3, self.page):
+            self.assertLessEqual(float(least), 10.0)  # the ships start ten metres apart
+            self.assertLessEqual(float(least), float(mean))
+            self.assertGreaterEqual(float(most), 10.0)
+
+    def test_it_asks_no_other_host_for_anything(self):
+        self.assertNotIn("http", self.page)
+        self.assertNotIn("@import", self.page)
+        for tag, attributes in Page(self.page).attributes:
+            self.assertFalse({"src", "href"} & attributes.keys(), tag)
+
+    def test_its_tags_are_balanced_and_its_pictures_have_names(self):
+        page = Page(self.page)
+        self.assertEqual(page.open, [])
+        for tag, attributes in page.attributes:
+            if tag in ("svg", "canvas"):
+                self.assertTrue(attributes.get("aria-label"), tag)
+
+    def test_a_cut_journal_gives_a_report_with_a_banner(self):
+        whole = self.journal("first.mcap")
+        cut = self.make("cut.mcap", whole[: len(whole) * 2 // 3])
+        made = isochron("report", cut, self.path("second.mcap"), "-o", self.path("cut.html"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        page = self.read("cut.html")
+        self.assertIn('class="banner"', page)
+        self.assertIn("This journal was cut", page)
+        self.assertIn(self.digests[1], page)
+        self.assertEqual(Page(page).open, [])
+
+    def test_a_damaged_journal_gives_a_report_with_a_banner(self):
+        damaged = bytearray(self.journal("first.mcap"))
+        damaged[len(damaged) // 2] ^= 0xFF
+        made = isochron("report", self.make("damaged.mcap", bytes(damaged)), "-o", self.path("damaged.html"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn('class="banner"', self.read("damaged.html"))
+
+    def test_what_is_no_journal_is_bad_input(self):
+        for bad in (self.make("text.mcap", b"hello"), self.path("none.mcap"), self.folder.name):
+            made = isochron("report", bad, "-o", self.path("bad.html"))
+            self.assertEqual(made.returncode, 2, bad)
+            self.assertIn(bad, made.stderr)
+            self.assertFalse(os.path.exists(self.path("bad.html")))
+        self.assertEqual(isochron("report").returncode, 2)
+
+    def test_an_output_that_cannot_be_written_is_bad_input(self):
+        for bad in ("/nowhere/report.html", "/dev/full", self.folder.name):
+            made = isochron("report", self.path("first.mcap"), "-o", bad)
+            self.assertEqual(made.returncode, 2, bad)
+            self.assertIn(bad, made.stderr)
+
+    def test_a_journal_is_never_overwritten_by_its_report(self):
+        before = self.journal("first.mcap")
+        made = isochron("report", self.path("first.mcap"), "-o", self.path("first.mcap"))
+        self.assertEqual(made.returncode, 2)
+        self.assertEqual(self.journal("first.mcap"), before)
+
+    def test_names_are_escaped(self):
+        name = self.make("<b onclick='x'>&.mcap", self.journal("first.mcap"))
+        made = isochron("report", name, "-o", self.path("escaped.html"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        page = self.read("escaped.html")
+        self.assertNotIn("<b ", page)
+        self.assertIn("&lt;b onclick=&#39;x&#39;&gt;&amp;.mcap", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
