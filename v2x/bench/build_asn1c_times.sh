@@ -9,4 +9,4 @@ cd "$folder"
 asn1c -gen-PER -fcompound-names "$module" >log 2>&1
 rm -f converter-sample.c
 printf '%s\n' ./*.c | xargs -P "$(nproc)" -n 16 cc -O2 -w -I. -c
-cc -O2 -I. "$source" ./*.o -o "$out"
+cc -O2 -w -I. "$source" ./*.o -o "$out"

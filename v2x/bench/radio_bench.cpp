@@ -77,9 +77,14 @@ struct Quarter final : Obstruction {
                                        {1100, -250, 0, 1, 500},
                                        {1800, -250, 0, 1, 500},
                                        {2500, -250, 0, 1, 500}};
-  static Vec3 at(double s) {
+  /// Where a car is that began `s` metres into the streets laid end to end and went on for `way`, up and down its own.
+  static Vec3 at(double s, double way) {
     for (const Street& street : streets) {
-      if (s < street.length) return {street.x + street.dx * s, street.y + street.dy * s, 1.5};
+      if (s < street.length) {
+        double along = std::fmod(s + way, 2 * street.length);
+        if (along > street.length) along = 2 * street.length - along;
+        return {street.x + street.dx * along, street.y + street.dy * along, 1.5};
+      }
       s -= street.length;
     }
     return {0, 0, 1.5};
@@ -97,15 +102,14 @@ void city(Report& report) {
   DsrcMedium medium(options);
   RandomStream draws(1, "city");
   std::vector<double> places;
-  for (int i = 0; i < 1000; ++i) medium.add_station(Quarter::at(places.emplace_back(draws.uniform(0, 5000))));
+  for (int i = 0; i < 1000; ++i) medium.add_station(Quarter::at(places.emplace_back(draws.uniform(0, 5000)), 0));
   std::uint64_t heard = 0;
   const double seconds = report.long_run() ? 20 : 3;
   const SimSpan period = std::chrono::milliseconds(100);
   const std::clock_t start = std::clock();
   for (SimTime t; t < SimTime::zero() + SimSpan::from_seconds(seconds); t += period) {
     for (StationId i = 0; i < 1000; ++i) {
-      places[i] = std::fmod(places[i] + 1.4, 5000);  // 14 m/s
-      medium.set_position(i, Quarter::at(places[i]));
+      medium.set_position(i, Quarter::at(places[i], 14 * t.seconds()));
       medium.send(t + SimSpan::from_seconds(draws.uniform(0, 0.1)), i, Bytes(300));
     }
     medium.advance(t + period, [&](const Delivery&) { ++heard; });

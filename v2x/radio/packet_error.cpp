@@ -11,7 +11,7 @@ PacketError::PacketError(const MediumOptions& options) {
     const double db = db_of(std::bit_cast<float>(middle));
     const double over = options.per_slope * (db - options.per_middle_db);
     // 1 - error = 1 / (1 + e^-over)
-    const double log_success = over < -30 ? over : -repeatable_log(1 + repeatable_exp(-over));
+    const double log_success = over < -30 ? over : -quick_log(1 + repeatable_exp(-over));
     table_[static_cast<std::size_t>(i)] = log_success / frame_ns;
   }
 }
