@@ -40,7 +40,7 @@ Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transpor
     } else if (output.node == other && input.node == self) {
       const OutputInfo& info = assembly.graph().nodes[output.node].outputs[output.port];
       const SimTime first = info.kind == FlowKind::event ? assembly.graph().start : info.first;
-      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first, false});
+      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first});
     }
   }
 }
@@ -193,6 +193,7 @@ Result<Done, std::string> Peer::take(const wire::MessageFrame& message) {
 }
 
 Result<Done, std::string> Peer::take(const wire::Bound& bound) {
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
   Receiving* line = receiving(bound.line);
   if (line == nullptr) return refuse(nullptr, "a promise on line " + std::to_string(bound.line) + ", which it has not");
   if (line->channel->kind != FlowKind::event) return refuse(line, "a promise on a flow that is not of events");
@@ -205,6 +206,7 @@ Result<Done, std::string> Peer::take(const wire::Bound& bound) {
 }
 
 Result<Done, std::string> Peer::take(const wire::Credit& credit) {
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
   for (Sending& line : sending_) {
     if (line.line != credit.line) continue;
     Reader& reader = *line.end;

@@ -26,10 +26,6 @@ std::uint64_t hash_of(const Graph& graph);
 
 class Peer {
  public:
-  struct Names {
-    std::string self;
-    std::string other;
-  };
   /// All links of the assembly between nodes `self` and `other`. Line numbers are places in assembly.links().
   Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport);
 
@@ -59,7 +55,6 @@ class Peer {
     std::uint64_t written = 0;
     std::uint64_t credited = 0;
     SimTime promised;
-    bool started = false;
   };
   Result<Done, std::string> take(const wire::Hello& hello);
   Result<Done, std::string> take(const wire::MessageFrame& message);

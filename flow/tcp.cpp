@@ -9,7 +9,7 @@
 
 #include <cstring>
 #include <map>
-#include <set>
+#include <random>
 #include <stdexcept>
 
 #include "flow/child.hpp"
@@ -105,16 +105,18 @@ class Island {
     peers_.push_back(std::make_unique<Peer>(assembly_, self_, other, *sockets_.back()));
   }
 
-  void live(SimTime start, SimTime until) {
+  void live(SimTime start, SimTime until, std::uint64_t disturb) {
     for (auto& peer : peers_) peer->greet();
     node_.start(start);
     node_.set_stop(until);
     LoneHub hub;
+    std::minstd_rand random(static_cast<std::uint32_t>(disturb + self_));
     NodeStatus& status = children_.statuses()[self_];
     while (!ended()) {
       status.post_running();
-      const Moved moved = node_.run(hub, 1024);
+      const Moved moved = node_.run(hub, disturb != 0 ? 1 + static_cast<std::uint32_t>(random() % 3) : 1024);
       status.post(node_);
+      if (disturb != 0 && random() % 64 == 0) usleep(static_cast<useconds_t>(random() % 200));
       for (auto& peer : peers_) peer->pump();
       if (moved == Moved::on) continue;
       if (node_.finished() && !has_pending()) break;
@@ -216,7 +218,7 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
           if (pair.first == n) island.join(pair.second, sockets.first);
           if (pair.second == n) island.join(pair.first, sockets.second);
         }
-        island.live(assembly.graph().start, options.until);
+        island.live(assembly.graph().start, options.until, options.disturb);
       },
       [&] {
         for (const auto& [pair, sockets] : ends) {

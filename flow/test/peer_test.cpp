@@ -36,9 +36,9 @@ class PeerTest : public testing::Test {
   }
 
   /// What the real other side says first.
-  wire::Bytes hello_of(std::uint32_t node) {
+  wire::Bytes hello_of(std::uint32_t node, std::uint32_t to = 2) {
     Wire other;
-    Peer(*assembly_, node, 2, other).greet();
+    Peer(*assembly_, node, to, other).greet();
     return other.sent;
   }
   std::string message(SimTime time, SimTime next, std::uint32_t line = 0, std::size_t size = 8) {
@@ -111,6 +111,9 @@ TEST_F(PeerTest, RefusesASecondHello) {
 
 TEST_F(PeerTest, RefusesDataBeforeHello) {
   EXPECT_EQ(message(at(0ms), at(1ms)), "node source: it sent before it said hello");
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Bound{1, at(5ms)});
+  EXPECT_EQ(take(*event_peer_, bytes), "node events: it sent before it said hello");
 }
 
 TEST_F(PeerTest, RefusesAnotherNodeAnotherScenarioAndOtherFlows) {
@@ -143,6 +146,7 @@ TEST_F(PeerTest, RefusesPromisesGoingBackAndEventsBeforeThePromise) {
 
 TEST_F(PeerTest, RefusesCreditForWhatWasNeverSent) {
   Peer source(*assembly_, 0, 2, wire_);
+  EXPECT_EQ(take(source, hello_of(2, 0)), "");
   wire::Bytes bytes;
   wire::append(bytes, wire::Credit{0, 1});
   EXPECT_EQ(take(source, bytes), "node sink: credit for messages that were never sent");
