@@ -132,8 +132,9 @@ RunReport run_callback(const Scenario& scenario, const RunOptions& options, Cloc
   }
   report.shares.world = in_world;
   report.shares.programs = in_programs;
-  record.finish(report);
+  report.wall = clock.now() - record.start();
   report.shares.coordination = report.wall - in_world - in_programs;
+  record.finish(report);
   return report;
 }
 

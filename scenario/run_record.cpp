@@ -78,7 +78,7 @@ RunRecord::Found RunRecord::settle() {
 }
 
 void RunRecord::finish(RunReport& report) {
-  report.wall = clock_.now() - start_;
+  if (report.wall == WallSpan::zero()) report.wall = clock_.now() - start_;
   const Found drift = settle();
   report.drift_max = drift.max;
   report.drift_p99 = drift.p99;

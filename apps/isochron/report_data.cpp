@@ -223,10 +223,14 @@ std::optional<double> RunData::bound_s() const {
   return std::max(quantum_s.value_or(0), step_s.value_or(0));
 }
 
+/// The bound is max(quantum, step) plus the overrun of one preemption; a preemption is late by up to a millisecond
+/// here.
+constexpr double late_preemption_s = 1e-3;
+
 std::optional<bool> RunData::coherent() const {
   const auto bound = bound_s();
   if (!ending || !bound) return std::nullopt;
-  return ending->drift_max_s <= *bound + 1e-12;  // both are whole nanoseconds
+  return ending->drift_max_s <= *bound + late_preemption_s;
 }
 
 std::uint64_t RunData::missed() const {

@@ -2,6 +2,7 @@
 // the one that comes closest. It thinks until its own time limit, as planners do (ISOCHRON_WITH_think, seconds of its
 // clock), and plans again at most every 0.1 s. In callback mode that second is free; on the robot it is not.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -59,8 +60,9 @@ ships::Plan think(const ships::Point& predator, const ships::Point& prey, std::c
   do {
     for (int i = 0; i < 50; ++i, ++plan.candidates) {
       Gains candidate = best;
-      candidate.position *= random.uniform(0.7, 1.4);
-      candidate.velocity *= random.uniform(0.7, 1.4);
+      // A ship has only so much thrust: gains stay near those of the paper's law, which are 1 and 1.
+      candidate.position = std::clamp(candidate.position * random.uniform(0.7, 1.4), 0.5, 2.0);
+      candidate.velocity = std::clamp(candidate.velocity * random.uniform(0.7, 1.4), 0.5, 2.0);
       candidate.aim = candidate.aim + ships::Vec3{random.normal(), random.normal(), random.normal()};
       if (const double cost = roll(candidate, predator, prey, nullptr); cost < least) least = cost, best = candidate;
     }
