@@ -312,13 +312,13 @@ std::span<const double> MujocoEngine::sensor(std::uint32_t sensor) const {
 /// asking changes no bit of what follows.
 void MujocoEngine::solve_contacts() const {
   refresh();
-  std::memcpy(warm_start_.data(), data_->qacc_warmstart, warm_start_.size() * sizeof(double));
+  std::copy_n(data_->qacc_warmstart, warm_start_.size(), warm_start_.data());
   guarded([this] {
     mj_fwdActuation(&options_, data_.get());
     mj_fwdAcceleration(&options_, data_.get());
     mj_fwdConstraint(&options_, data_.get());
   });
-  std::memcpy(data_->qacc_warmstart, warm_start_.data(), warm_start_.size() * sizeof(double));
+  std::copy_n(warm_start_.data(), warm_start_.size(), data_->qacc_warmstart);
 }
 
 std::span<const Contact> MujocoEngine::contacts() const {
@@ -344,7 +344,7 @@ void MujocoEngine::save(std::span<double> state) const {
   *to++ = static_cast<double>(time_.ns() / 1'000'000'000);  // two doubles hold any time exactly
   *to++ = static_cast<double>(time_.ns() % 1'000'000'000);
   for (const Part& part : state_) {
-    std::memcpy(to, part.at, part.count * sizeof(double));
+    std::copy_n(part.at, part.count, to);
     to += part.count;
   }
   if (stale_) return;
@@ -357,7 +357,7 @@ void MujocoEngine::restore(std::span<const double> state) {
   time_ = SimTime::from_ns(static_cast<std::int64_t>(from[0]) * 1'000'000'000 + static_cast<std::int64_t>(from[1]));
   from += 2;
   for (const Part& part : state_) {
-    std::memcpy(part.at, from, part.count * sizeof(double));
+    std::copy_n(from, part.count, part.at);
     from += part.count;
   }
   stale_ = true;
