@@ -110,7 +110,6 @@ Result<Bytes, CodecError> encode(const Frame& frame) {
   UperWriter out{Bytes(head_octets)};
   if (!write_message(out, frame)) return fail(out.error());
   Bytes octets = out.finish();
-  if (octets.size() == head_octets) octets.push_back(0);  // an open type has at least one octet
   const unsigned extended = frame.additions.empty() ? 0 : 0x8000;
   if (!put_head(octets, extended | static_cast<unsigned>(id))) {
     return fail(CodecError{"", "the message is longer than 16383 octets", 0});

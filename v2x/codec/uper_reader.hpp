@@ -58,7 +58,7 @@ class UperReader {
   }
 
   template <class T>
-  [[gnu::always_inline]] bool value(Integer s, T& v) {
+  ISOCHRON_V2X_INLINE bool value(Integer s, T& v) {
     std::uint64_t number = 0;
     const auto range = static_cast<std::uint64_t>(s.high - s.low);
     if (!bits(bits_for(range), number)) return false;
@@ -66,13 +66,13 @@ class UperReader {
     v = static_cast<T>(s.low + static_cast<std::int64_t>(number));
     return true;
   }
-  [[gnu::always_inline]] bool value(const Scale& s, Known& v) {
+  ISOCHRON_V2X_INLINE bool value(const Scale& s, Known& v) {
     std::int64_t number = 0;
     if (!value(Integer{s.low, s.high}, number)) return false;
     if (number != s.unavailable) v = quantity(s, number);
     return true;
   }
-  [[gnu::always_inline]] bool value(const Scale& s, double& v) {
+  ISOCHRON_V2X_INLINE bool value(const Scale& s, double& v) {
     std::int64_t number = 0;
     if (!value(Integer{s.low, s.high}, number)) return false;
     v = quantity(s, number);
@@ -96,7 +96,7 @@ class UperReader {
     constexpr EnumNames names = names_of(E{});
     return value(Code{names.count, names.extensible}, v);
   }
-  [[gnu::always_inline]] bool value(FlagBits s, Flags& v) {
+  ISOCHRON_V2X_INLINE bool value(FlagBits s, Flags& v) {
     std::uint64_t number = 0;
     if (s.extensible) {
       if (!bits(1, number)) return false;
@@ -112,7 +112,7 @@ class UperReader {
     return value(Integer{s.low, s.high}, n) && (in_.read_octets(n, v) || cut_short());
   }
   bool value(Id32, std::uint32_t& v) { return value(Integer{0, 0xffffffff}, v); }
-  [[gnu::always_inline]] bool value(Bool, bool& v) {
+  ISOCHRON_V2X_INLINE bool value(Bool, bool& v) {
     std::uint64_t number = 0;
     if (!bits(1, number)) return false;
     v = number != 0;
@@ -157,13 +157,13 @@ class UperReader {
     return true;
   }
   bool read_additions(Additions& additions);
-  [[gnu::always_inline]] bool bits(unsigned n, std::uint64_t& v) { return in_.read(n, v) || cut_short(); }
+  ISOCHRON_V2X_INLINE bool bits(unsigned n, std::uint64_t& v) { return in_.read(n, v) || cut_short(); }
 
  private:
   bool plain_node(Node& v);
   bool plain_attributes(NodeAttributes& v);
   template <class F>
-  [[gnu::always_inline]] bool one(const F& f, std::uint64_t preamble, unsigned& next) {
+  ISOCHRON_V2X_INLINE bool one(const F& f, std::uint64_t preamble, unsigned& next) {
     if constexpr (F::optional) {
       if ((preamble >> --next & 1) == 0) return true;
       return value(f.spec, made(f.value)) || path_.in(f.name);

@@ -48,17 +48,17 @@ class UperWriter {
   }
 
   template <class T>
-  [[gnu::always_inline]] bool value(Integer s, const T& v) {
+  ISOCHRON_V2X_INLINE bool value(Integer s, const T& v) {
     const auto number = static_cast<std::int64_t>(v);
     if (number < s.low || number > s.high) return outside(s, number);
     out_.write(bits_for(static_cast<std::uint64_t>(s.high - s.low)), static_cast<std::uint64_t>(number - s.low));
     return true;
   }
-  [[gnu::always_inline]] bool value(const Scale& s, const Known& v) {
+  ISOCHRON_V2X_INLINE bool value(const Scale& s, const Known& v) {
     if (v) return value(s, *v);
     return value(Integer{s.low, s.high}, s.unavailable);
   }
-  [[gnu::always_inline]] bool value(const Scale& s, double v) {
+  ISOCHRON_V2X_INLINE bool value(const Scale& s, double v) {
     std::int64_t number = 0;
     if (!quantise(s, v, number)) return outside(s, v);
     return value(Integer{s.low, s.high}, number);
@@ -126,7 +126,7 @@ class UperWriter {
     }
   }
   template <class F>
-  [[gnu::always_inline]] bool one(const F& f) {
+  ISOCHRON_V2X_INLINE bool one(const F& f) {
     if constexpr (F::optional) {
       return !is_there(f.value) || value(f.spec, held(f.value)) || path_.in(f.name);
     } else {

@@ -150,6 +150,12 @@ TEST(CodecBadInput, AMessageOfAnotherKindIsKeptAsOctets) {
   EXPECT_EQ(*from_json(to_json(frame)), frame);
 }
 
+TEST(CodecBadInput, AnEmptyMessageOfAnotherKindStaysEmpty) {
+  const Frame frame{OtherMessage{31, {}}, {}};
+  EXPECT_EQ(to_hex(*encode(frame)), "001F00");
+  EXPECT_EQ(*decode(*encode(frame)), frame);
+}
+
 TEST(CodecBadInput, ABrokenPartIIContainerCostsOnlyItself) {
   Frame frame = a_bsm();
   std::get<Bsm>(frame.message).part2.push_back(OpaquePart{0, {0xff}, ""});
