@@ -120,7 +120,8 @@ class Explorer {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       assembly_->nodes()[n]->save(words);
       const SpecNode::State& state = nodes_[n]->state;
-      words.insert(words.end(), {static_cast<std::int64_t>(state.value), state.consumed_at, state.emitted_at});
+      words.insert(words.end(), {static_cast<std::int64_t>(state.value), state.consumed_at, state.emitted_at,
+                                 state.sent_at, state.sent});
       for (const std::uint64_t consumed : state.consumed) words.push_back(static_cast<std::int64_t>(consumed));
     }
     for (const std::uint64_t sent : sent_.hashes) words.push_back(static_cast<std::int64_t>(sent));
@@ -135,6 +136,8 @@ class Explorer {
       state.value = static_cast<std::uint64_t>(*from++);
       state.consumed_at = *from++;
       state.emitted_at = *from++;
+      state.sent_at = *from++;
+      state.sent = *from++;
       for (std::uint64_t& consumed : state.consumed) consumed = static_cast<std::uint64_t>(*from++);
     }
     for (std::uint64_t& sent : sent_.hashes) sent = static_cast<std::uint64_t>(*from++);

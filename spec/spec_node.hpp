@@ -18,11 +18,14 @@ struct Token {
 class SpecNode : public flow::UserNode {
  public:
   static constexpr std::uint32_t max_outputs = 4;
+  static constexpr std::int64_t max_events = 3;
   /// Everything that changes as it runs.
   struct State {
     std::uint64_t value = 0;
     std::int64_t consumed_at = INT64_MIN;     // the latest stamp consumed
     std::int64_t emitted_at = INT64_MIN;      // the latest stamp of a predictive or observation message
+    std::int64_t sent_at = INT64_MIN;         // when it last sent events
+    std::int64_t sent = 0;                    // how many then
     std::array<std::uint64_t, 8> consumed{};  // of each input: hash of what came
   };
   State state;
@@ -81,11 +84,15 @@ class SpecNode : public flow::UserNode {
     send_events(t);
   }
 
+  /// A few events at most for each stamp: where events cause events, their number would grow without end.
   void send_events(SimTime t) {
-    for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (t.ns() != state.sent_at) state.sent = 0;
+    state.sent_at = t.ns();
+    for (std::size_t i = 0; i < events_.size() && state.sent < max_events; ++i) {
       const std::uint64_t dice = flow::mix(state.value, i, 9) % 8;
       if (dice > 3) continue;
       const SimSpan extra = SimSpan::from_ns(static_cast<std::int64_t>(dice % 3));
+      ++state.sent;
       events_[i].send(t + events_[i].lookahead() + extra, {flow::mix(state.value, i, 11)});
     }
   }

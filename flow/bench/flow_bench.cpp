@@ -229,7 +229,7 @@ void bench_all_to_all(Report& report) {
 
 void bench_scale(Report& report) {
   const auto cost = [](std::uint32_t nodes) {
-    return 1e9 / best_of(3, [&] { return measure(ring(nodes), 2'000'000 / nodes).messages; });
+    return 1e9 / best_of(5, [&] { return measure(ring(nodes), 2'000'000 / nodes).messages; });
   };
   const double at_10 = cost(10);
   report.found("ring_10_ns_per_message", at_10, "ns");
@@ -262,7 +262,7 @@ double hand_over_ns() {
            system.add<BlockSource<size>>("source");
            system.add<BlockSink<size>>("sink");
            system.connect("source.out", "sink.in");
-           return measure(std::move(system), 300'000).messages;
+           return measure(std::move(system), 1'000'000).messages;
          });
 }
 
