@@ -1,5 +1,6 @@
 #include "apps/isochron/report_figures.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/input_error.hpp"
@@ -74,7 +75,8 @@ void take_figures(const std::string& json_text, RunData& run) {
   ending.wall_s = number(json, "wall_s");
   ending.real_time_factor = number(json, "real_time_factor");
   ending.drift_max_s = number(json, "drift_max_ns") * 1e-9;
-  ending.drift_p99_s = number(json, "drift_p99_ns") * 1e-9;
+  // A percentile comes from a histogram, rounded up to its bucket; it cannot be more than the most.
+  ending.drift_p99_s = std::min(number(json, "drift_p99_ns") * 1e-9, ending.drift_max_s);
   ending.drift_exact = member(json, "drift_exact") != Json(false);
   if (const Json& programs = member(json, "programs"); programs.is_array()) {
     for (const Json& program : programs) ending.programs.push_back(program_of(program));
