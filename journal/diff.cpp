@@ -1,6 +1,7 @@
 #include "journal/diff.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -128,17 +129,25 @@ std::optional<SimTime> next_on(const std::string& topic, OrderedRecords& records
   return std::nullopt;
 }
 
-/// Topics whose messages are not called the same in both.
+using NamesOfTopics = std::map<std::string, std::set<std::string>>;
+
+/// What the messages of each topic are called: a topic may stand on several channels.
+NamesOfTopics message_names(const McapReader& reader) {
+  NamesOfTopics names;
+  for (const mcap::Channel& channel : reader.channels()) {
+    const mcap::Schema* schema = reader.schema_of(channel);
+    names[channel.topic].insert(schema == nullptr ? "" : schema->name);
+  }
+  return names;
+}
+
+/// Topics of both whose messages are not called the same.
 std::set<std::string> renamed_schemas(const McapReader& a, const McapReader& b) {
   std::set<std::string> topics;
-  for (const mcap::Channel& in_a : a.channels()) {
-    const mcap::Channel* in_b = b.channel(in_a.topic);
-    if (in_b == nullptr) continue;
-    const mcap::Schema* schema_a = a.schema_of(in_a);
-    const mcap::Schema* schema_b = b.schema_of(*in_b);
-    if ((schema_a == nullptr ? "" : schema_a->name) != (schema_b == nullptr ? "" : schema_b->name)) {
-      topics.insert(in_a.topic);
-    }
+  const NamesOfTopics in_b = message_names(b);
+  for (const auto& [topic, names] : message_names(a)) {
+    const auto other = in_b.find(topic);
+    if (other != in_b.end() && other->second != names) topics.insert(topic);
   }
   return topics;
 }

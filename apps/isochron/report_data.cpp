@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t most_pairs = 6;         // more charts than that nobody looks at
 constexpr std::size_t doubles_per_body = 13;  // see world::WorldState
+constexpr std::uint8_t clock_value = 100;     // of ComputeRecord::kind: no charge
 
 bool starts_with(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }
 
@@ -71,7 +72,9 @@ class Loader {
   std::vector<std::string> topics() const {
     std::vector<std::string> all{"/world/state", "/isochron/drift"};
     for (const mcap::Channel& channel : reader_.channels()) {
-      if (starts_with(channel.topic, "/programs/")) all.push_back(channel.topic);
+      if (starts_with(channel.topic, "/programs/") || starts_with(channel.topic, "/compute/")) {
+        all.push_back(channel.topic);
+      }
     }
     return all;
   }
@@ -109,8 +112,10 @@ class Loader {
       take_state(message);
     } else if (topic == "/isochron/drift") {
       take_drift(message);
+    } else if (starts_with(topic, "/programs/")) {
+      take_event(message, topic.substr(10));
     } else {
-      take_event(message, topic.substr(std::string_view("/programs/").size()));
+      take_compute(message, topic.substr(9));
     }
   }
 
@@ -157,6 +162,13 @@ class Loader {
     }
   }
 
+  void take_compute(const MessageView& message, const std::string& program) {
+    const auto record = cdr_read<ComputeRecord>(message.data);
+    if (!record.ok()) return void(++unreadable_);
+    if (record->kind == clock_value) return;
+    lane(program).charged_s = std::max(lane(program).charged_s, static_cast<double>(record->total_ns) * 1e-9);
+  }
+
   McapReader& reader_;
   RunData& run_;
   std::set<std::string> robots_;
@@ -192,14 +204,16 @@ void say_damage(const McapReader& reader, RunData& run) {
   if (!run.ending) run.banners.emplace_back("The run left no figures of its end: no verdict can be given.");
 }
 
-/// In callback mode computing costs no simulated time. For programs that are processes, the drift in the journal leaves
-/// it out, and nothing else in the journal tells how long they computed.
-void say_free_computing(RunData& run) {
-  run.computing_left_out = run.mode == "callback" && !run.lanes.empty();
-  if (!run.computing_left_out) return;
-  run.notes.emplace_back(
-      "computing is free in callback mode, and this drift leaves it out: what `isochron run` printed "
-      "may be more");
+/// In callback mode computing costs no simulated time, but it was done: who computed longer than the world lasted was
+/// that far ahead of it, whatever the ledger of simulated progress says.
+void charge_free_computing(RunData& run) {
+  if (run.mode != "callback" || !run.ending) return;
+  for (const Lane& lane : run.lanes) {
+    const double ahead = lane.charged_s - run.ending->simulated_s;
+    if (ahead <= run.ending->drift_max_s) continue;
+    run.ending->drift_max_s = ahead;
+    run.notes.push_back(lane.program + " computed longer than the world lasted: computing is free in callback mode");
+  }
 }
 
 }  // namespace
@@ -216,9 +230,7 @@ constexpr double late_preemption_s = 1e-3;
 std::optional<bool> RunData::coherent() const {
   const auto bound = bound_s();
   if (!ending || !bound) return std::nullopt;
-  const bool within = ending->drift_max_s <= *bound + late_preemption_s;
-  if (within && computing_left_out) return std::nullopt;
-  return within;
+  return ending->drift_max_s <= *bound + late_preemption_s;
 }
 
 std::uint64_t RunData::missed() const {
@@ -239,7 +251,7 @@ RunData load_run(Disk& disk, const std::string& file) {
   Loader(reader, run).load();
   run.records = reader.statistics().message_count;
   run.last_record_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
-  say_free_computing(run);
+  charge_free_computing(run);
   say_damage(reader, run);
   return run;
 }

@@ -43,6 +43,7 @@ struct Lane {
   std::string program;  // "predator/planner"
   std::vector<Activation> activations;
   std::vector<Happened> happened;
+  double charged_s = 0;  // computing time on its tape
 };
 
 /// A row of the per-program table, as the run reported it.
@@ -81,12 +82,10 @@ struct RunData {
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
   std::vector<Lane> lanes;
-  bool computing_left_out = false;  // of the drift
 
   /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
   [[nodiscard]] std::optional<double> bound_s() const;
-  /// Nothing if the run left no figures, the bound is not known, or the drift is within it but leaves computing
-  /// out.
+  /// Nothing if the run left no figures, or the bound is not known.
   [[nodiscard]] std::optional<bool> coherent() const;
   [[nodiscard]] std::uint64_t missed() const;
 };
