@@ -51,8 +51,9 @@ std::string escaped(const std::string& text) {
 }
 
 /// Cyclone's configuration for what the scenario says; empty if it says nothing.
-std::string configuration(const DdsOptions& options) {
+std::string configuration(DdsOptions options) {
   if (options.interface.empty() && options.hosts.empty()) return "";
+  if (options.interface == "lo" && options.hosts.empty()) options.hosts = {"127.0.0.1"};  // it has no multicast
   std::string xml = "<CycloneDDS><Domain id=\"any\"><General>";
   if (!options.interface.empty()) {
     const bool address = options.interface.find_first_of(".:") != std::string::npos;
