@@ -111,6 +111,7 @@ class Sync {
   /// By the wall clock of this side, the link's delays included: against it `ran` is checked.
   [[nodiscard]] WallSpan free_for(LinkId link) const { return links_[link].free_for; }
   [[nodiscard]] LatencyMeter& latency(LinkId link) { return links_[link].latency; }
+  [[nodiscard]] const LatencyMeter& latency(LinkId link) const { return links_[link].latency; }
   [[nodiscard]] std::uint64_t late(LinkId link) const { return links_[link].late; }
   [[nodiscard]] SimSpan late_by(LinkId link) const { return links_[link].late_by; }
   [[nodiscard]] std::uint64_t clock_faults(LinkId link) const { return links_[link].clock_faults; }
