@@ -177,7 +177,8 @@ void Session::tick(WallTime now) {
 }
 
 void Session::bye(const std::string& reason, WallTime now) {
-  if (state_ == State::joined) transmit(PacketKind::bye, bytes_of(reason), peer_, now);
+  // Also to one that said bye first: it stays until it has heard ours.
+  if (state_ == State::joined || cleanly_) transmit(PacketKind::bye, bytes_of(reason), peer_, now);
 }
 
 }  // namespace isochron::link

@@ -11,6 +11,7 @@
 #include "link/dds/dds_carrier.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
+#include "link/ros/ros_carrier.hpp"
 #include "link/tcp_carrier.hpp"
 #include "scenario/remote_node.hpp"
 #include "scenario/run_record.hpp"
@@ -200,9 +201,9 @@ class Network {
                                                link::DdsOptions{network.domain, network.interface, network.hosts});
         return;
       case CarrierKind::ros:
-        break;
+        carrier_ = std::make_unique<link::RosCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers);
+        return;
     }
-    throw InputError(network.place_of("carrier"), "this version was built without ROS", "use tcp or dds");
   }
 
   /// Where everybody listens: on this machine unless told otherwise; beyond it only those who hold the key may speak.

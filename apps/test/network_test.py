@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,24 @@ def lossy_hosts(count, *how):
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
+@contextlib.contextmanager
+def ros_master():
+    port = 20000 + (os.getpid() + 7) % 20000
+    os.environ["ROS_MASTER_URI"] = f"http://127.0.0.1:{port}"
+    os.environ["ROS_HOSTNAME"] = "127.0.0.1"
+    master = subprocess.Popen(["rosmaster", "--core", "-p", str(port)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.1)
+        yield master
+    finally:
+        master.kill()
+        master.wait()
+
+
 class Fixture(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -117,6 +136,24 @@ class NetworkTest(Fixture):
                 self.assertEqual(self.digest_of("launch", NBODY, "--duration", "2000s", *self.local(carrier)), alone)
         alone = self.digest_of("run", UAV, "--duration", "2s")
         self.assertEqual(self.digest_of("launch", UAV, "--duration", "2s", *self.local("dds")), alone)
+
+    def test_a_real_ros_master_brings_nodes_together_and_may_die_then(self):
+        alone = self.digest_of("run", NBODY, "--duration", "3000s")
+        with ros_master() as master:
+            run = subprocess.Popen([ISOCHRON, "launch", NBODY, "--duration", "3000s", "--json", "--journal",
+                                    self.path("ros.mcap"), "--set", "network.carrier=ros", "--set", "time.pace=1000x"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(2)
+            master.kill()
+            out, err = run.communicate(timeout=90)
+        self.assertEqual(run.returncode, 0, out + err)
+        self.assertEqual(json.loads(out)["digest"], alone)
+
+    def test_without_a_ros_master_it_says_what_to_start(self):
+        os.environ["ROS_MASTER_URI"] = "http://127.0.0.1:1"
+        result = isochron("run", NBODY, "--node", "red", "--set", "network.carrier=ros")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("start `roscore`", result.stderr)
 
     def test_the_common_journal_is_whole_and_can_be_compared(self):
         self.digest_of("launch", NBODY, "--duration", "500s", *self.local("tcp"))
