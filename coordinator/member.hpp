@@ -10,6 +10,7 @@
 
 #include "coordinator/channel.hpp"
 #include "coordinator/compute.hpp"
+#include "coordinator/lanes.hpp"
 #include "coordinator/mailbox.hpp"
 #include "coordinator/outcome.hpp"
 #include "coordinator/process.hpp"
@@ -57,7 +58,8 @@ struct Member {
   ComputeCost cost;
   std::unique_ptr<Process> process;
   std::unique_ptr<Channel> channel;
-  std::optional<std::size_t> dispatched_as;  // measured only
+  std::size_t lane = 0;  // measured only: where it executes
+  std::optional<Lanes::Seat> seat;
 
   std::optional<Pending> pending;
   bool promised = false;  // recorded: what it owes before its next request is known already

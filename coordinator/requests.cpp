@@ -141,6 +141,7 @@ SimTime Conductor::next_release(Member& m, Releases& r, SimSpan period, SimTime 
   // Late: what was released last runs at once, those before it never do.
   const std::int64_t passed = (at - r.release) / period;
   r.release += period * passed;
+  if (m.spec.best_effort) return at;  // it has no deadline
   ++m.figures.overruns;
   m.figures.missed += static_cast<std::uint64_t>(passed - 1);
   return at;
@@ -174,7 +175,7 @@ void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
   const Wait wait = m.waits[link];
   begin(program, at);
   if (wait.recovering) return;
-  if (m.dispatched_as) dispatcher_->favour(*m.dispatched_as, static_cast<pid_t>(m.channel->owner(link)));
+  if (m.seat) lanes_->favour(*m.seat, static_cast<pid_t>(m.channel->owner(link)));
   Exchange exchange;
   exchange.time = at.ns();
   if (wait.reading) return hand_reading(program, link, wait.variable, at);
@@ -441,7 +442,7 @@ void Conductor::left(std::uint32_t program, SimTime at) {
   m.figures.failed = m.process->failed();
   tell(program, Happening::Kind::end, at, UINT32_MAX, bytes_of(how));
   schedule_->leave(program);
-  if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) stop_with(m.name + " " + m.figures.ended);
+  if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) fails_run(program, at);
 }
 
 void Conductor::tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,

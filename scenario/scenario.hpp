@@ -71,6 +71,7 @@ struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
   SimSpan quantum = std::chrono::milliseconds(1);
+  std::optional<std::uint32_t> cores;
   Pace pace;
   Fraction cpu_speed{1, 1};
   WallSpan stall = std::chrono::seconds(5);
@@ -81,6 +82,9 @@ void describe(V& v, TimeSection& s) {
   v.optional("compute", s.compute,
              "what computing costs, unless a program says otherwise: zero, measured, {recorded: FILE}, {modelled: …}");
   v.optional("quantum", s.quantum, "how far parts may drift apart before the one ahead is stopped");
+  v.optional(
+      "cores", s.cores,
+      "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
   v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");

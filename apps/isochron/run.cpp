@@ -88,8 +88,8 @@ std::string programs_table(const RunReport& report) {
 std::string shares_line(const RunReport& report) {
   const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
   return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
-         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + idle " +
-         part(report.shares.idle) + "\n";
+         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + waited " +
+         part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
 std::string summary(const RunReport& report) {
@@ -103,7 +103,8 @@ std::string summary(const RunReport& report) {
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + "\n" + programs_table(report);
+                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
+                     "\n" + programs_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
