@@ -4,6 +4,11 @@
 //     R/pose      isochron_msgs/msg/Motion   where it is and how it moves
 //     R/wrench    isochron_msgs/msg/Wrench   a push on it, held until the next write
 //
+// where joints hang on that body, all of them at once, hinges and slides in the model's order
+//
+//     R/joint_positions, R/joint_velocities   float64[n]
+//     R/efforts                               float64[n], written and read back: the actuators that are named like them
+//
 // and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
 // A program of robot R may leave "R/" out.
 //
@@ -30,18 +35,20 @@ class WorldPlant final : public coordinator::Plant {
   void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override;
 
  private:
-  enum class Kind { pose, wrench, actuator, sensor };
+  enum class Kind { pose, wrench, actuator, sensor, joint_positions, joint_velocities, efforts };
   struct Source {
     Kind kind;
     std::uint32_t index;  // of the body, actuator or sensor
     Wrench held;
   };
   void add(coordinator::Variable variable, Kind kind, std::uint32_t index);
+  void add_joints(const std::string& robot, std::uint32_t body);
 
   Stage& stage_;
   std::vector<coordinator::Variable> variables_;
   std::vector<Source> sources_;
   world::State state_;
+  std::vector<std::vector<std::uint32_t>> lists_;  // where the numbers of joint_positions, … and efforts are
 };
 
 }  // namespace isochron
