@@ -14,7 +14,7 @@ namespace atlas {
 
 class Rig {
  public:
-  inline static const std::string model = ISOCHRON_MODELS "/humanoid28.xml";
+  inline static const std::string model = ATLAS_MODEL;
 
   explicit Rig(int delay_ms = 2)
       : world(isochron::world::load_engine("mujoco", model)),
