@@ -204,13 +204,15 @@ struct NodeSection : Section {
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;
+  Named<std::string> drives;
 };
 template <class V>
 void describe(V& v, NodeSection& s) {
   v.required("library", s.library, "the shared library that has it");
   v.required("type", s.type, "its type in that library");
   v.optional("with", s.with, "its parameters");
-  v.optional("inputs", s.inputs, "input: node.output");
+  v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
+  v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
 }
 
 template <>
@@ -222,6 +224,7 @@ struct FlowsSection : Section {
   flow::How executor = flow::How::thread;
   int workers = 2;
   std::optional<int> capacity;
+  std::uint64_t disturb = 0;
 };
 template <class V>
 void describe(V& v, FlowsSection& s) {
@@ -230,6 +233,8 @@ void describe(V& v, FlowsSection& s) {
   v.optional("workers", s.workers, "how many, for executor: pool");
   v.optional("capacity", s.capacity,
              "messages that fit into a flow before its source waits; as the node declares if left out");
+  v.optional("disturb", s.disturb,
+             "not 0: random delays between steps, of this seed; they may cost time but must change nothing");
 }
 
 template <>
@@ -260,7 +265,7 @@ struct Scenario : Section {
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
-  std::string text;    // as read; goes into the journal
+  std::string text;    // as read, or as changed by overrides; goes into the journal
 };
 template <class V>
 void describe(V& v, Scenario& s) {
