@@ -76,11 +76,14 @@ const char* to_string(Waiting::For what) {
       return "has come to the end";
     case Waiting::For::failed:
       return "has failed";
+    case Waiting::For::trouble:
+      return "is in trouble";
   }
   return "?";
 }
 
 std::string to_string(const Waiting& waiting) {
+  if (waiting.what == Waiting::For::trouble) return waiting.node + ": " + waiting.whom;
   std::string text = waiting.node + " " + to_string(waiting.what);
   const std::string at = to_string(waiting.at);
   if (waiting.what == Waiting::For::message)

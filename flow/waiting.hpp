@@ -10,12 +10,12 @@ namespace isochron::flow {
 
 /// One node: what it waits for, at which stamp, of whom, and for how long it has not moved.
 struct Waiting {
-  enum class For { start, message, room, own_code, turn, end, failed };
+  enum class For { start, message, room, own_code, turn, end, failed, trouble };
   std::string node;
   For what = For::start;
   std::string flow;  // of a message, or for room
   SimTime at;
-  std::string whom;  // who would have to move: the flow's source, or its sinks
+  std::string whom;  // who would have to move: the flow's source, its sinks; or the trouble, a sentence
   WallSpan since;    // zero = not known
 };
 using WaitForGraph = std::vector<Waiting>;

@@ -4,7 +4,8 @@
 
 namespace isochron {
 
-FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch)
+FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch,
+                           std::optional<std::uint32_t> only)
     : record_(record),
       stall_channel_(record.journal().channel<WaitRecord>("/isochron/stall", {.in_digest = false})),
       stall_producer_(&record.journal().producer("/isochron/stall", 1U << 20U)) {
@@ -20,10 +21,10 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
     const auto tally = tallies_.find(topic.program);
     Lane lane{{},
               nullptr,
-              ParticipantId(flow.node),
+              ParticipantId(only ? 0 : flow.node),
               Pacer(scenario.time.pace, record.clock(), watch),
               tally == tallies_.end() ? nullptr : &tally->second};
-    if (topic.journaled) {
+    if (topic.journaled && (!only || flow.node == *only)) {
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
       options.in_digest = topic.in_digest;

@@ -30,7 +30,9 @@ ISOCHRON_MESSAGE(WaitRecord, "isochron_msgs/msg/Wait", stall, node, what, flow, 
 
 class FlowRecorder final : public flow::Recorder {
  public:
-  FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch);
+  /// With `only`: the flows of that node, which is the journal's only participant.
+  FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch,
+               std::optional<std::uint32_t> only = std::nullopt);
 
   void sent(const flow::Sent& message) override;
   void stalled(const flow::WaitForGraph& graph);

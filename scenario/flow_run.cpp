@@ -3,8 +3,15 @@
 
 #include <thread>
 
+#include "core/nearest_name.hpp"
+#include "link/dds/dds_carrier.hpp"
+#include "link/reactor.hpp"
+#include "link/resolve.hpp"
+#include "link/ros/ros_carrier.hpp"
+#include "link/tcp_carrier.hpp"
 #include "scenario/flow_plan.hpp"
 #include "scenario/flow_record.hpp"
+#include "scenario/remote_node.hpp"
 #include "scenario/runners.hpp"
 
 namespace isochron {
@@ -56,7 +63,84 @@ flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, Flow
   return options;
 }
 
-void take_outcome(const flow::Outcome& outcome, const RunWatch& watch, RunReport& report) {
+std::uint32_t node_called(const flow::Graph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].name == name) return i;
+    names.push_back(graph.nodes[i].name);
+  }
+  throw InputError({"--node " + name, 0, 0}, "there is no such node", nearest_hint(name, names));
+}
+
+/// The way to the other nodes, as the scenario's `network` says.
+class Network {
+ public:
+  Network(const Scenario& scenario, const flow::Graph& graph, std::uint32_t self) {
+    roster_.federation = scenario.network.federation.empty() ? scenario.name : scenario.network.federation;
+    roster_.runs = flow::hash_of(graph);
+    for (const flow::NodeInfo& node : graph.nodes) roster_.names.push_back(node.name);
+    roster_.self = self;
+    roster_.peers = RemoteNode::peers_of(graph, self);
+    options_.timing.lost = scenario.network.lost_after;
+    options_.key = scenario.network.key.empty() ? link::Key::from_environment("ISOCHRON_KEY")
+                                                : link::Key::from_file(scenario.network.key.path);
+    make_carrier(scenario);
+  }
+  [[nodiscard]] const link::Roster& roster() const { return roster_; }
+  [[nodiscard]] const link::Federation::Options& options() const { return options_; }
+  [[nodiscard]] link::Carrier& carrier() { return *carrier_; }
+
+ private:
+  void make_carrier(const Scenario& scenario) {
+    const NetworkSection& network = scenario.network;
+    switch (network.carrier) {
+      case CarrierKind::tcp:
+        reactor_ = std::make_unique<link::EpollReactor>();
+        carrier_ = std::make_unique<link::TcpCarrier>(*reactor_, addresses(scenario), roster_.self, roster_.peers);
+        return;
+      case CarrierKind::dds:
+        carrier_ =
+            std::make_unique<link::DdsCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers,
+                                               link::DdsOptions{network.domain, network.interface, network.hosts});
+        return;
+      case CarrierKind::ros:
+        carrier_ = std::make_unique<link::RosCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers);
+        return;
+    }
+  }
+
+  /// Where everybody listens: on this machine unless told otherwise; beyond it only those who hold the key may speak.
+  std::vector<Address> addresses(const Scenario& scenario) const {
+    constexpr std::uint16_t first_port = 7500;
+    std::vector<Address> all;
+    std::vector<Mistake> mistakes;
+    while (all.size() < roster_.names.size() - scenario.nodes.size()) {  // the world's parts come first
+      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
+    }
+    for (const auto& [name, section] : scenario.nodes) {
+      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
+      if (section.at.empty()) continue;
+      const auto found = link::resolve(section.at);
+      if (!found) {
+        mistakes.push_back({section.place_of("at"), found.error().what, ""});
+        continue;
+      }
+      all.back() = found->front();
+      if (all.back().is_loopback() || options_.key) continue;
+      mistakes.push_back({section.place_of("at"), "node `" + name + "` is reachable from other machines, without a key",
+                          "give all nodes one with `network: {key: FILE}` or ISOCHRON_KEY"});
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    return all;
+  }
+
+  link::Roster roster_;
+  link::Federation::Options options_;
+  std::unique_ptr<link::EpollReactor> reactor_;
+  std::unique_ptr<link::Carrier> carrier_;
+};
+
+void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport& report) {
   if (outcome.complete) return;
   report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
   for (const flow::NodeFailure& failure : outcome.failures) {
@@ -68,6 +152,34 @@ void take_outcome(const flow::Outcome& outcome, const RunWatch& watch, RunReport
 }  // namespace
 
 void check_flows(const Scenario& scenario) { (void)plan_flows(scenario); }
+
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                        RunWatch& watch) {
+  FlowPlan plan = plan_flows(scenario);
+  const std::uint32_t self = node_called(plan.system.graph(), options.node);
+  Network network(scenario, plan.system.graph(), self);
+  RunRecord record(scenario, options, clock, disk, {options.node});
+  if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
+  FlowRecorder recorder(plan, scenario, record, watch, self);
+  RunReport report = report_of(scenario);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  flow::Outcome outcome;
+  {
+    const Observer observer(record, watch, recorder);
+    link::Federation federation(network.carrier(), clock, network.roster(), network.options());
+    outcome = RemoteNode(plan.system, self, how, federation, network.carrier(), clock).run();
+    if (federation.resent() > 0) {
+      report.notes.push_back(std::to_string(federation.resent()) + " packets had to be sent again");
+    }
+  }
+  report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
+  describe_end(outcome, watch, report);
+  report.programs = recorder.programs();
+  report.notes.push_back("node " + options.node + " only; `isochron journal merge` makes one journal of all nodes'");
+  record.finish(report);
+  report.shares.programs = report.wall;
+  return report;
+}
 
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   FlowPlan plan = plan_flows(scenario);
@@ -87,7 +199,7 @@ RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& 
     outcome = flow::run(plan.system, how);
   }
   report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
-  take_outcome(outcome, watch, report);
+  describe_end(outcome, watch, report);
   report.programs = recorder.programs();
   for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");

@@ -1,5 +1,6 @@
 #include "scenario/robot_node.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "scenario/coordinator_specs.hpp"
@@ -15,7 +16,7 @@ class RobotNode::Desk final : public coordinator::Plant, public coordinator::Rec
     std::vector<double> values;
   };
 
-  explicit Desk(RobotNode& node) : node_(node), plant_(node.mirror_.plant()) {
+  explicit Desk(RobotNode& node) : node_(node), plant_(node.mirror_.plant()), writables_(writables_of(plant_)) {
     thread_ = std::thread([this] { work(); });
   }
   ~Desk() override {
@@ -42,8 +43,12 @@ class RobotNode::Desk final : public coordinator::Plant, public coordinator::Rec
 
   [[nodiscard]] const std::vector<coordinator::Variable>& variables() const override { return plant_.variables(); }
   [[nodiscard]] SimTime time() const override { return plant_.time(); }
+  SimTime asked(std::uint32_t variable, SimTime at) override { return plant_.asked(variable, at); }
   void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override {
     plant_.read(variable, at, value);
+  }
+  coordinator::Sample sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) override {
+    return plant_.sample(variable, at, room);
   }
   [[nodiscard]] Result<Done, std::string> check(std::uint32_t variable,
                                                 std::span<const std::byte> value) const override {
@@ -51,7 +56,9 @@ class RobotNode::Desk final : public coordinator::Plant, public coordinator::Rec
   }
   void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override {
     const auto* first = reinterpret_cast<const double*>(value.data());
-    writes.push_back({at, variable, std::vector<double>(first, first + value.size() / sizeof(double))});
+    const auto place = std::find(writables_.begin(), writables_.end(), variable) - writables_.begin();
+    writes.push_back(
+        {at, static_cast<std::uint32_t>(place), std::vector<double>(first, first + value.size() / sizeof(double))});
     plant_.write(variable, at, value);  // so that the program reads back what it holds
   }
   Result<Done, std::string> advance_to(SimTime) override {
@@ -92,6 +99,7 @@ class RobotNode::Desk final : public coordinator::Plant, public coordinator::Rec
 
   RobotNode& node_;
   WorldPlant& plant_;
+  std::vector<std::uint32_t> writables_;  // places among the plant's variables
   std::vector<std::string> programs_;
   std::stop_source stop_;
   std::mutex mutex_;

@@ -75,7 +75,12 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  return runner_for(scenario).run(scenario, options, clock, disk, watch);
+  const Runner runner = runner_for(scenario);
+  if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
+  if (!runs_as_flows(scenario)) {
+    throw InputError({"--node " + options.node, 0, 0}, "this scenario does not run as flows", "run it without --node");
+  }
+  return run_flow_node(scenario, options, clock, disk, watch);
 }
 
 }  // namespace isochron

@@ -1,9 +1,10 @@
 #include "scenario/world_nodes.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "scenario/coordinator_specs.hpp"
-#include "world/sensors/messages.hpp"
 
 namespace isochron {
 namespace {
@@ -55,10 +56,21 @@ std::uint32_t variable_of(const WorldPlant& plant, const std::string& name, cons
   throw InputError(place, "the world has no `" + name + "`", nearest_hint(name, names));
 }
 
+std::vector<std::uint32_t> writables_of(const coordinator::Plant& plant) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < plant.variables().size(); ++i) {
+    if (plant.variables()[i].writable) all.push_back(i);
+  }
+  return all;
+}
+
 WorldMirror::WorldMirror(const Scenario& scenario) : stage_(scenario), plant_(stage_, scenario) {}
 
 void WorldMirror::show(const WorldSnapshot& snapshot) {
   if (snapshot.values.size() != world().snapshot_size()) throw std::runtime_error("a snapshot of another world");
+  // Whoever samples before the next state; the first is the one that the mirror has.
+  if (shown_) stage_.look(world().time() + stage_.step() - SimSpan::from_ns(1));
+  shown_ = true;
   world().restore(snapshot.values);
   (void)plant_.advance_to(world().time()).ok();  // takes no step: the plant looks at the state
 }
@@ -67,6 +79,7 @@ WorldNode::WorldNode(const Scenario& scenario, const std::vector<std::string>& w
     : stage_(without_sensors(scenario)),
       plant_(stage_, scenario),
       state_(stage_.world().make_state()),
+      writables_(writables_of(plant_)),
       writers_(writers.size()) {
   for (const std::string& writer : writers) input<&WorldNode::wrote>(writer);
   for (const auto& [node, section] : scenario.nodes) {
@@ -90,7 +103,8 @@ void WorldNode::add_driven(const std::string& actuator, const Place& place) {
 
 void WorldNode::wrote(const WorldWrites& writes, SimTime at) {
   const double* value = writes.values.data();
-  for (const std::uint32_t variable : writes.variables) {
+  for (const std::uint32_t writable : writes.variables) {
+    const std::uint32_t variable = writables_.at(writable);
     const std::size_t count = plant_.variables()[variable].size / sizeof(double);
     plant_.write(variable, at, bytes_of(value, count));
     value += count;
@@ -122,12 +136,12 @@ void WorldNode::state(world::WorldState& out, SimTime now) {
   fill(out, state_);
 }
 
-void WorldNode::transforms(world::view::TFMessage& out, SimTime now) {
+void WorldNode::transforms(tf2_msgs::TFMessage& out, SimTime now) {
   advance(now);
   fill(out, state_, stage_.world().catalog());
 }
 
-void WorldNode::joints(world::view::JointState& out, SimTime now) {
+void WorldNode::joints(sensor_msgs::JointState& out, SimTime now) {
   advance(now);
   fill(out, state_, stage_.world().catalog());
 }
@@ -157,7 +171,6 @@ SensorNode::Send SensorNode::make_sender(const world::Output& output, SimSpan lo
     if (!made && output.message_name == message_name<M>()) made = sender<M>(name, lookahead);
   };
   const auto try_all = [&]<class... M>(const M*... none) { (try_type(none), ...); };
-  using namespace world;
   try_all(static_cast<const sensor_msgs::Imu*>(nullptr), static_cast<const sensor_msgs::NavSatFix*>(nullptr),
           static_cast<const sensor_msgs::Range*>(nullptr), static_cast<const sensor_msgs::LaserScan*>(nullptr),
           static_cast<const sensor_msgs::PointCloud2*>(nullptr), static_cast<const sensor_msgs::Image*>(nullptr),
@@ -186,12 +199,14 @@ ControllerNode::ControllerNode(const Scenario& scenario, const std::string& robo
       state_(mirror_.world().make_state()),
       commands_(mirror_.world().actuators().size()),
       cost_(cost_spec(scenario, name_, program), name_),
-      first_actuator_(0),
       release_(output<&ControllerNode::release>("release", flow::observes(every_, due_))),
       writes_(event<WorldWrites>("writes", SimSpan::zero())),
       did_(event<ProgramEvent>("did", SimSpan::zero())) {
-  if (!mirror_.world().actuators().empty()) {
-    first_actuator_ = variable_of(mirror_.plant(), mirror_.world().actuators()[0].name, program.place);
+  const std::vector<std::uint32_t> writables = writables_of(mirror_.plant());
+  for (const world::ActuatorInfo& actuator : mirror_.world().actuators()) {
+    const std::uint32_t variable = variable_of(mirror_.plant(), actuator.name, program.place);
+    const auto place = std::find(writables.begin(), writables.end(), variable);
+    variables_.push_back(static_cast<std::uint32_t>(place - writables.begin()));
   }
 }
 
@@ -219,14 +234,15 @@ void ControllerNode::send_writes(SimTime at) {
   if (commands_.written().empty()) return;
   for (const std::uint32_t actuator : commands_.written()) {
     const double value = commands_.value(actuator);
-    const auto good = mirror_.plant().check(first_actuator_ + actuator, bytes_of(&value, 1));
-    if (!good.ok()) throw std::runtime_error(good.error());
+    if (!std::isfinite(value)) {
+      throw std::runtime_error(mirror_.world().actuators()[actuator].name + ": the command is not a number");
+    }
   }
   writes_.fill(at, [&](WorldWrites& writes) {
     writes.variables.clear();
     writes.values.clear();
     for (const std::uint32_t actuator : commands_.written()) {
-      writes.variables.push_back(first_actuator_ + actuator);
+      writes.variables.push_back(variables_[actuator]);
       writes.values.push_back(commands_.value(actuator));
     }
   });

@@ -35,19 +35,23 @@ struct WorldSnapshot {
 };
 ISOCHRON_MESSAGE(WorldSnapshot, "isochron_msgs/msg/WorldSnapshot", values)
 
-/// Values for variables of the plant (world_plant.hpp), one after the other.
+/// Values for variables of the plant (world_plant.hpp), one after the other. A variable is its place among those that
+/// can be written, which is the same whatever sensors a mirror has.
 struct WorldWrites {
   std::vector<std::uint32_t> variables;
   std::vector<double> values;
 };
 ISOCHRON_MESSAGE(WorldWrites, "isochron_msgs/msg/WorldWrites", variables, values)
 
+/// The places of all variables that can be written.
+std::vector<std::uint32_t> writables_of(const coordinator::Plant& plant);
+
 /// What a node's own timer sends to nobody.
 struct Tick {
   std::uint64_t number = 0;
 };
 
-/// A copy of the scenario's world that is shown where the real one is.
+/// A copy of the scenario's world that is shown where the real one is, with sensors that look as time passes.
 class WorldMirror {
  public:
   explicit WorldMirror(const Scenario& scenario);
@@ -59,6 +63,7 @@ class WorldMirror {
  private:
   Stage stage_;
   WorldPlant plant_;
+  bool shown_ = false;
 };
 
 class WorldNode final : public flow::UserNode {
@@ -72,13 +77,14 @@ class WorldNode final : public flow::UserNode {
   void driven(const double& value, SimTime at, flow::InputId input);
   void snapshot(WorldSnapshot& out, SimTime now);
   void state(world::WorldState& out, SimTime now);
-  void transforms(world::view::TFMessage& out, SimTime now);
-  void joints(world::view::JointState& out, SimTime now);
+  void transforms(tf2_msgs::TFMessage& out, SimTime now);
+  void joints(sensor_msgs::JointState& out, SimTime now);
   void advance(SimTime now);
 
   Stage stage_;
   WorldPlant plant_;
   world::State state_;
+  std::vector<std::uint32_t> writables_;
   std::vector<std::uint32_t> driven_;  // the variable of each driven actuator
   std::size_t writers_;
 };
@@ -122,7 +128,7 @@ class ControllerNode final : public flow::UserNode {
   world::State state_;
   world::Commands commands_;
   coordinator::ComputeCost cost_;
-  std::uint32_t first_actuator_;  // among the plant's variables
+  std::vector<std::uint32_t> variables_;  // of each actuator: its place among what can be written
   flow::Input<WorldSnapshot> world_ = input<&ControllerNode::saw>("world");
   flow::Output<Tick> release_;
   flow::Event<WorldWrites> writes_;

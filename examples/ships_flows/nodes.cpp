@@ -3,7 +3,6 @@
 
 #include "flow/node_library.hpp"
 #include "world/messages.hpp"
-#include "world/sensors/messages.hpp"
 
 namespace {
 
@@ -51,7 +50,7 @@ class Watch : public flow::UserNode {
   explicit Watch(const flow::Parameters& parameters) : limit_(parameters.number("limit", 5)) {}
 
  private:
-  void felt(const world::sensor_msgs::Imu& imu) {
+  void felt(const sensor_msgs::Imu& imu) {
     const auto& a = imu.linear_acceleration;
     const double square = a.x * a.x + a.y * a.y + a.z * a.z;
     so_far_.most = std::max(so_far_.most, square);
@@ -60,7 +59,7 @@ class Watch : public flow::UserNode {
   void tell(Shakes& out) { out = so_far_; }
   double limit_;
   Shakes so_far_;
-  flow::Input<world::sensor_msgs::Imu> imu_ = input<&Watch::felt>("imu");
+  flow::Input<sensor_msgs::Imu> imu_ = input<&Watch::felt>("imu");
   flow::Output<Shakes> out_ = output<&Watch::tell>("shakes", flow::every(100ms));
 };
 
