@@ -19,7 +19,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t largest_message = 4U << 20U;  // between processes: a picture of 1024 × 1024 in colour
+constexpr std::size_t largest_state = 256U << 10U;  // between processes: a world of two thousand bodies
+constexpr std::size_t largest_picture = 4U << 20U;  // 1024 × 1024 in colour
+
+bool has_pictures(const Scenario& scenario) {
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, sensor] : section.sensors) {
+      if (sensor.type == world::SensorType::camera || sensor.type == world::SensorType::lidar) return true;
+    }
+  }
+  return false;
+}
 
 /// Keeps the display and the drift ledger fresh while the nodes run.
 class Observer {
@@ -59,7 +69,7 @@ flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, Flow
   options.digest = false;  // the journal has one
   options.cancel = &watch.stop_flag();
   options.clock = &clock;
-  if (scenario.world) options.largest_message = largest_message;
+  if (scenario.world) options.largest_message = has_pictures(scenario) ? largest_picture : largest_state;
   return options;
 }
 

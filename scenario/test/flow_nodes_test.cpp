@@ -158,6 +158,32 @@ TEST_F(FlowNodes, TheJournalHoldsWhatWasRun) {
   EXPECT_EQ(again.nodes.size(), 4U);
 }
 
+TEST_F(FlowNodes, AStallIsInTheJournalARecordForEachNode) {
+  const Scenario scenario = load_scenario(source("examples/nbody/nbody.yaml"), {{"duration", "10s"}});
+  FlowPlan plan = plan_flows(scenario);
+  RunWatch watch;
+  RunRecord record(scenario, {journal("stall")}, clock_, disk_, {"yellow", "red"});
+  FlowRecorder recorder(plan, scenario, record, watch);
+  flow::Waiting red{
+      "red",    flow::Waiting::For::message,      "yellow.position", SimTime::zero() + std::chrono::seconds(12),
+      "yellow", WallSpan(std::chrono::seconds(5))};
+  flow::Waiting yellow{"yellow", flow::Waiting::For::own_code, "", SimTime::zero(), "", WallSpan::zero()};
+  recorder.stalled({yellow, red});
+  RunReport report;
+  record.finish(report);
+  const auto told = records("stall", "/isochron/stall");
+  ASSERT_EQ(told.size(), 2U);
+  const auto wait = cdr_read<WaitRecord>(told[1]);
+  ASSERT_TRUE(wait.ok());
+  EXPECT_EQ(wait->stall, 1U);
+  EXPECT_EQ(wait->node, "red");
+  EXPECT_EQ(wait->what, "waits for a message");
+  EXPECT_EQ(wait->flow, "yellow.position");
+  EXPECT_EQ(wait->at, SimTime::zero() + std::chrono::seconds(12));
+  EXPECT_EQ(wait->whom, "yellow");
+  EXPECT_EQ(wait->since_s, 5);
+}
+
 TEST_F(FlowNodes, MistakesAreToldWithTheirPlaceBeforeAnythingStarts) {
   EXPECT_NE(mistake(ships_flows, {{"nodes.watch.inputs", "{imu: prey/gps.reading}"}}).find("no node for output"),
             std::string::npos);
