@@ -24,6 +24,14 @@ struct LoneHub {
   void wake(std::uint32_t) {}
 };
 
+flow::Waiting trouble(std::string node, std::string what) {
+  flow::Waiting waiting;
+  waiting.node = std::move(node);
+  waiting.what = flow::Waiting::For::trouble;
+  waiting.whom = std::move(what);
+  return waiting;
+}
+
 flow::AssemblyPlan plan_for(const flow::Options& options) {
   flow::AssemblyPlan plan;
   plan.split = true;
@@ -74,7 +82,7 @@ flow::Outcome RemoteNode::run() {
                      {},
                      [this](std::uint32_t who) { left(who); },
                      [this](const std::string& what) {
-                       if (options_.on_stall) options_.on_stall("on the network: " + what + "\n");
+                       if (options_.on_stall) options_.on_stall({trouble("on the network", what)});
                      },
                      [this] { round(); }});
   carrier_.run();
@@ -152,12 +160,13 @@ void RemoteNode::linger() {
 }
 
 /// "red waits for a message of yellow.position at 12s", and what is known of those it depends on.
-std::string RemoteNode::standing() {
+flow::WaitForGraph RemoteNode::standing() {
   statuses_[self_].post(node_);
-  std::string text = phase_ == Phase::gathering ? "  " + node_.name() + " waits for the others to come\n"
-                                                : "  " + describe(assembly_.graph(), self_, statuses_[self_]) + "\n";
-  for (const std::string& trouble : federation_.troubles()) text += "  " + trouble + "\n";
-  return text;
+  flow::WaitForGraph graph{phase_ == Phase::gathering ? trouble(node_.name(), "waits for the others to come")
+                                                      : waiting_of(assembly_.graph(), self_, statuses_[self_])};
+  graph.front().since = looked_ - moved_;
+  for (const std::string& what : federation_.troubles()) graph.push_back(trouble("network", what));
+  return graph;
 }
 
 void RemoteNode::look_around() {
@@ -168,7 +177,7 @@ void RemoteNode::look_around() {
     told_ = false;
   }
   statuses_[self_].post(node_);
-  if (phase_ == Phase::running) federation_.set_news(describe(assembly_.graph(), self_, statuses_[self_]));
+  if (phase_ == Phase::running) federation_.set_news(to_string(waiting_of(assembly_.graph(), self_, statuses_[self_])));
   bool trouble = false;
   for (const Other& one : others_) trouble = trouble || federation_.session(one.index).silent(looked_);
   const WallSpan patience = trouble ? WallSpan(explain_after) : options_.stall_after;

@@ -50,7 +50,7 @@ class RemoteNode {
   void fail(std::uint32_t node, const std::string& what);
   void end(const std::string& reason);
   void linger();
-  [[nodiscard]] std::string standing();
+  [[nodiscard]] flow::WaitForGraph standing();
   Other* other(std::uint32_t index);
 
   const flow::Options& options_;

@@ -1,5 +1,6 @@
 #include "scenario/scenario.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -103,6 +104,14 @@ void settle_contract(ComputeSection& compute) {
   if (compute.modelled) compute.contract = Contract::modelled;
 }
 
+/// What was run: the file with everything that was set on the command line.
+std::string text_with(const Value& root, const std::vector<Override>& overrides) {
+  std::string text = "# as run, with";
+  for (const Override& set : overrides) text += " --set " + set.path + "=" + set.value;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text + "\n" + to_yaml(root);
+}
+
 }  // namespace
 
 Result<Pace, std::string> Pace::parse(const std::string& text) {
@@ -140,7 +149,7 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   scenario.file = file;
   scenario.folder = folder;
-  scenario.text = text;
+  scenario.text = overrides.empty() ? text : text_with(root, overrides);
   return scenario;
 }
 

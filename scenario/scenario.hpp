@@ -208,6 +208,7 @@ struct NodeSection : Section {
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;
+  Named<std::string> drives;
   std::string at;
   std::string host;
 };
@@ -216,7 +217,8 @@ void describe(V& v, NodeSection& s) {
   v.required("library", s.library, "the shared library that has it");
   v.required("type", s.type, "its type in that library");
   v.optional("with", s.with, "its parameters");
-  v.optional("inputs", s.inputs, "input: node.output");
+  v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
+  v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
   v.optional("at", s.at,
              "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
@@ -257,6 +259,7 @@ struct FlowsSection : Section {
   flow::How executor = flow::How::thread;
   int workers = 2;
   std::optional<int> capacity;
+  std::uint64_t disturb = 0;
 };
 template <class V>
 void describe(V& v, FlowsSection& s) {
@@ -265,6 +268,8 @@ void describe(V& v, FlowsSection& s) {
   v.optional("workers", s.workers, "how many, for executor: pool");
   v.optional("capacity", s.capacity,
              "messages that fit into a flow before its source waits; as the node declares if left out");
+  v.optional("disturb", s.disturb,
+             "not 0: random delays between steps, of this seed; they may cost time but must change nothing");
 }
 
 template <>
@@ -296,7 +301,7 @@ struct Scenario : Section {
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
-  std::string text;    // as read; goes into the journal
+  std::string text;    // as read, or as changed by overrides; goes into the journal
 };
 template <class V>
 void describe(V& v, Scenario& s) {

@@ -88,6 +88,11 @@ class RunTest(unittest.TestCase):
                    for how in ("thread", "pool", "threads", "processes", "tcp")}
         self.assertEqual(len(digests), 1)
 
+    def test_a_world_with_sensors_and_controllers_runs_as_flows(self):
+        digests = {self.result_of("examples/ships_flows/ships_flows.yaml", "ships_" + how + ".mcap", "--duration", "300ms",
+                                  "--set", "flows.executor=" + how)["digest"] for how in ("thread", "processes")}
+        self.assertEqual(len(digests), 1)
+
     def test_a_deadlock_is_refused_before_anything_starts(self):
         result = run("check", scenario("examples/nbody/nbody.yaml"), "--set", "nodes.blue.inputs={}")
         self.assertEqual(result.returncode, 2)
