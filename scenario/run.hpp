@@ -83,6 +83,7 @@ std::string to_json(const RunReport& report);
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
+  bool show_output = false;                         // of programs, on our stderr
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just
