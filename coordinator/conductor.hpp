@@ -107,6 +107,9 @@ class Conductor {
   [[nodiscard]] SimTime next_release(Member& m, Releases& releases, SimSpan period, SimTime at);
   bool hand_over(std::uint32_t program, std::uint32_t link, SimTime at);
   void suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving);
+  [[nodiscard]] bool can_read(std::uint32_t variable) const;
+  void read_plant(Member& m, std::uint32_t link, std::uint32_t variable, SimTime at, protocol::Exchange& exchange);
+  void hand_reading(std::uint32_t program, std::uint32_t link, std::uint32_t variable, SimTime at);
   void done(std::uint32_t program, std::uint32_t link, protocol::Exchange exchange, SimTime at);
   void refuse(std::uint32_t program, std::uint32_t link, protocol::Verdict verdict, SimTime at, const std::string& why);
   void fault(std::uint32_t program, SimTime at, const std::string& what);

@@ -267,9 +267,9 @@ void Conductor::answer_after_end(Member& m) {
     protocol::Exchange exchange;
     exchange.time = outcome_.reached.ns();
     exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
-    if (static_cast<protocol::Ask>(asked.ask) == protocol::Ask::read && asked.index < plant_.variables().size()) {
-      exchange.size = static_cast<std::uint32_t>(plant_.variables()[asked.index].size);
-      plant_.read(asked.index, outcome_.reached, m.channel->room(*link).first(exchange.size));
+    if (static_cast<protocol::Ask>(asked.ask) == protocol::Ask::read && can_read(asked.index)) {
+      read_plant(m, *link, asked.index, outcome_.reached, exchange);
+      exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
     }
     m.channel->answer(*link, exchange);
   }

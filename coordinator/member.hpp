@@ -39,6 +39,8 @@ struct Wait {
   bool receiving = false;
   bool periodic = false;
   bool recovering = false;  // not a request: a stalled program goes on
+  bool reading = false;     // a sensor that takes its time
+  std::uint32_t variable = 0;
   std::uint32_t from = anybody;
   std::string type;
   std::size_t capacity = 0;

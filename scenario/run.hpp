@@ -83,6 +83,7 @@ std::string to_json(const RunReport& report);
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
+  std::string node = {};                            // run this node only; the others run elsewhere
   bool show_output = false;                         // of programs, on our stderr
 };
 

@@ -18,5 +18,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
 
 void check_flows(const Scenario& scenario);
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+/// One node of it, options.node; the others run elsewhere.
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
 }  // namespace isochron

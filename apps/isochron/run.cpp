@@ -15,7 +15,7 @@ namespace {
 struct Flags {
   std::string file;
   std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
+  std::string duration, seed, pace, cpu_speed, journal, node;
   bool json = false;
   bool quiet = false;
   bool output = false;
@@ -133,7 +133,7 @@ int run(const Flags& flags) {
   {
     std::optional<ProgressDisplay> display;
     if (!flags.json && !flags.quiet && !flags.output) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.output}, clock, disk, watch);
+    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node, flags.output}, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -163,6 +163,8 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
   verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
+  verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
+      ->type_name("NAME");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
   verb->add_flag("--output", flags->output, "show what programs print");

@@ -186,7 +186,7 @@ void forks() {
   }
 }
 void prints() {
-  auto robot = isochron::attach();
+  [[maybe_unused]] const auto robot = isochron::attach();
   const std::string line(1000, 'x');
   for (;;) std::puts(line.c_str());
 }
