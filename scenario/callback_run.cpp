@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/progress.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/stage.hpp"
 #include "world/controller.hpp"
@@ -26,18 +27,6 @@ struct Called {
   Progress progress;
   ProgramReport report;
 };
-
-world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world) {
-  world::ControllerSetup setup;
-  setup.name = robot + "/" + name;
-  setup.robot = robot;
-  setup.period = *program.every;
-  setup.seed = scenario.seed;
-  for (const auto& [key, value] : program.with) setup.options[key] = value;
-  setup.world = &world;
-  return setup;
-}
 
 std::vector<Called> load_controllers(const Scenario& scenario, const world::World& world) {
   std::vector<Called> all;
@@ -72,6 +61,18 @@ Result<Done, std::string> call(Called& called, world::World& world, RunRecord& r
 }
 
 }  // namespace
+
+world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
+                                const ProgramSection& program, const world::World& world) {
+  world::ControllerSetup setup;
+  setup.name = robot + "/" + name;
+  setup.robot = robot;
+  setup.period = *program.every;
+  setup.seed = scenario.seed;
+  for (const auto& [key, value] : program.with) setup.options[key] = value;
+  setup.world = &world;
+  return setup;
+}
 
 void check_callback(const Scenario& scenario) {
   Stage stage(scenario);

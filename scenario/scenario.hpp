@@ -74,6 +74,7 @@ struct TimeSection : Section {
   Pace pace;
   Fraction cpu_speed{1, 1};
   WallSpan stall = std::chrono::seconds(5);
+  bool insist = false;
 };
 template <class V>
 void describe(V& v, TimeSection& s) {
@@ -84,6 +85,8 @@ void describe(V& v, TimeSection& s) {
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
   v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");
+  v.optional("insist", s.insist,
+             "realtime: rather fail than run without real-time priority and locked memory; otherwise it says so");
 }
 
 struct WallsSection : Section {
