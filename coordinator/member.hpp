@@ -10,6 +10,7 @@
 
 #include "coordinator/channel.hpp"
 #include "coordinator/compute.hpp"
+#include "coordinator/lanes.hpp"
 #include "coordinator/mailbox.hpp"
 #include "coordinator/outcome.hpp"
 #include "coordinator/process.hpp"
@@ -38,6 +39,8 @@ struct Wait {
   bool receiving = false;
   bool periodic = false;
   bool recovering = false;  // not a request: a stalled program goes on
+  bool reading = false;     // a sensor that takes its time
+  std::uint32_t variable = 0;
   std::uint32_t from = anybody;
   std::string type;
   std::size_t capacity = 0;
@@ -55,7 +58,8 @@ struct Member {
   ComputeCost cost;
   std::unique_ptr<Process> process;
   std::unique_ptr<Channel> channel;
-  std::optional<std::size_t> dispatched_as;  // measured only
+  std::size_t lane = 0;  // measured only: where it executes
+  std::optional<Lanes::Seat> seat;
 
   std::optional<Pending> pending;
   bool promised = false;  // recorded: what it owes before its next request is known already

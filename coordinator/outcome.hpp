@@ -1,7 +1,6 @@
 #pragma once
 // What a run came to: how far, how coherent, what each program did, and where the wall time went.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,22 +9,6 @@
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
-
-/// Spans counted in buckets of at most 1.6 % width, so that quantiles of any length of run cost 30 kB.
-class SpanHistogram {
- public:
-  void add(SimSpan span);
-  /// The least span that a part `q` of all does not exceed (rounded up by at most 1.6 %).
-  [[nodiscard]] SimSpan quantile(double q) const;
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-
- private:
-  static constexpr int sub_bits = 6;
-  [[nodiscard]] static std::size_t bucket(std::uint64_t ns);
-  [[nodiscard]] static std::uint64_t upper(std::size_t bucket);
-  std::array<std::uint64_t, 58 << sub_bits> counts_{};
-  std::uint64_t count_ = 0;
-};
 
 /// Where the wall time of a run went. The parts add up to `wall`.
 struct Accounting {
@@ -66,6 +49,8 @@ struct Outcome {
   bool completed = false;  // came to the time that was asked for
   std::string why_ended;   // "" when completed
   std::string control;     // how measured programs were dispatched; "" when none is measured
+  std::size_t lanes = 0;   // cores on which they executed
+  CpuSpan executed;        // by all of them: more than Accounting::executed where they executed at once
   bool degraded = false;   // without privileges
   Accounting accounting;
   SimSpan drift_max, drift_p50, drift_p99;

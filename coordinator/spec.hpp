@@ -71,6 +71,8 @@ enum class Privileges { use_if_there, insist, do_without };
 struct CoordinatorOptions {
   SimSpan step = std::chrono::milliseconds(10);    // of the world
   SimSpan quantum = std::chrono::milliseconds(1);  // how far measured programs may get apart
+  /// Cores of this machine for measured programs, at most one for each core of the robots; 0 = all but one.
+  std::uint32_t cores = 0;
   Privileges privileges = Privileges::use_if_there;
   std::optional<PaceRate> pace;  // none = as fast as it goes
   WallSpan attach_within = std::chrono::seconds(20);

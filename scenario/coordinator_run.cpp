@@ -101,6 +101,7 @@ CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step) {
   CoordinatorOptions options;
   options.step = step;
   options.quantum = scenario.time.quantum;
+  options.cores = scenario.time.cores.value_or(0);
   if (scenario.time.pace.factor) {
     options.pace = PaceRate(scenario.time.pace.factor->denominator, scenario.time.pace.factor->numerator);
   }
@@ -140,7 +141,13 @@ SimSpan drift_of_free_computing(const Outcome& outcome, RunReport& report) {
 void fill(const Outcome& outcome, RunReport& report) {
   report.simulated = outcome.reached.since_zero();
   report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
-                   outcome.accounting.waited + outcome.accounting.idle};
+                   outcome.accounting.waited, outcome.accounting.idle};
+  report.control = outcome.control;
+  if (outcome.lanes > 1) {
+    report.notes.push_back("on " + std::to_string(outcome.lanes) + " cores at once programs executed " +
+                           format_ns_short(outcome.executed.ns()) + " in " +
+                           format_ns_short(outcome.accounting.executed.ns()) + " of wall time");
+  }
   for (const ProgramOutcome& program : outcome.programs) {
     report.programs.push_back(report_of(program, outcome.reached));
     for (const std::string& fault : program.faults) report.notes.push_back(program.name + ": " + fault);
@@ -151,8 +158,11 @@ void fill(const Outcome& outcome, RunReport& report) {
     if (program.failed && !program.output.empty()) report.notes.push_back(program.name + " printed: " + program.output);
   }
   if (outcome.degraded) report.notes.push_back("degraded: " + outcome.control);
-  if (outcome.strays > 0)
-    report.notes.push_back(std::to_string(outcome.strays) + " processes that programs left behind were ended");
+  if (outcome.strays > 0) {
+    report.notes.push_back(outcome.strays == 1
+                               ? "a process that a program left behind was ended"
+                               : std::to_string(outcome.strays) + " processes that programs left behind were ended");
+  }
 }
 
 }  // namespace
@@ -184,10 +194,12 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
 
   Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step()), &recorder);
   std::stop_source stop;
-  const Outcome outcome = coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now) {
-    watch.at(now);
-    if (watch.stopping()) stop.request_stop();
-  });
+  const Outcome outcome =
+      coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now, SimSpan drift) {
+        watch.at(now);
+        watch.drift(drift);
+        if (watch.stopping()) stop.request_stop();
+      });
 
   RunReport report = isochron::report_of(scenario);
   fill(outcome, report);

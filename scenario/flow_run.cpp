@@ -4,9 +4,16 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/nearest_name.hpp"
 #include "flow/check.hpp"
 #include "flow/node_library.hpp"
 #include "flow/run.hpp"
+#include "link/dds/dds_carrier.hpp"
+#include "link/reactor.hpp"
+#include "link/resolve.hpp"
+#include "link/ros/ros_carrier.hpp"
+#include "link/tcp_carrier.hpp"
+#include "scenario/remote_node.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/runners.hpp"
 
@@ -66,26 +73,32 @@ flow::System build_system(const Scenario& scenario) {
 /// of its own, because flows may be told from different threads.
 class FlowRecorder final : public flow::Recorder {
  public:
-  FlowRecorder(const flow::System& system, const Scenario& scenario, RunRecord& record, const RunWatch& watch)
+  /// With `only`: the flows of that node.
+  FlowRecorder(const flow::System& system, const Scenario& scenario, RunRecord& record, const RunWatch& watch,
+               std::optional<std::uint32_t> only = std::nullopt)
       : record_(record) {
     const std::size_t ring = std::clamp<std::size_t>((64U << 20U) / system.flow_count(), 64U << 10U, 8U << 20U);
     for (const flow::PortRef flow : system.flows()) {
+      if (only && flow.node != *only) {
+        lanes_.emplace_back();
+        continue;
+      }
       const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
       options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
       options.message_encoding = described ? "cdr" : "raw";
       const std::string topic = "/" + system.graph().output_name(flow);
-      lanes_.push_back(
+      lanes_.emplace_back(
           Lane{record.journal().channel(topic, {output.type->name, output.type->schema, described ? "ros2msg" : "raw"},
                                         options),
-               &record.journal().producer(topic, ring), ParticipantId(flow.node),
+               &record.journal().producer(topic, ring), ParticipantId(only ? 0 : flow.node),
                Pacer(scenario.time.pace, record.clock(), watch)});
     }
   }
 
   void sent(const flow::Sent& message) override {
-    Lane& lane = lanes_[message.flow];
+    Lane& lane = *lanes_[message.flow];
     lane.pacer.wait_for(message.time);
     const std::size_t size = message.type->encoded_size(message.value);
     const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
@@ -106,7 +119,7 @@ class FlowRecorder final : public flow::Recorder {
     Pacer pacer;
   };
   RunRecord& record_;
-  std::vector<Lane> lanes_;
+  std::vector<std::optional<Lane>> lanes_;
   std::atomic<std::int64_t> newest_{0};
 };
 
@@ -147,9 +160,119 @@ flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, flow
   return options;
 }
 
+std::uint32_t node_called(const Scenario& scenario, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < scenario.nodes.size(); ++i) {
+    if (scenario.nodes[i].first == name) return i;
+    names.push_back(scenario.nodes[i].first);
+  }
+  throw InputError({"--node " + name, 0, 0}, "there is no such node", nearest_hint(name, names));
+}
+
+/// The way to the other nodes, as the scenario's `network` says.
+class Network {
+ public:
+  Network(const Scenario& scenario, const flow::Graph& graph, std::uint32_t self) {
+    roster_.federation = scenario.network.federation.empty() ? scenario.name : scenario.network.federation;
+    roster_.runs = flow::hash_of(graph);
+    for (const auto& [name, section] : scenario.nodes) roster_.names.push_back(name);
+    roster_.self = self;
+    roster_.peers = RemoteNode::peers_of(graph, self);
+    options_.timing.lost = scenario.network.lost_after;
+    options_.key = scenario.network.key.empty() ? link::Key::from_environment("ISOCHRON_KEY")
+                                                : link::Key::from_file(scenario.network.key.path);
+    make_carrier(scenario);
+  }
+  [[nodiscard]] const link::Roster& roster() const { return roster_; }
+  [[nodiscard]] const link::Federation::Options& options() const { return options_; }
+  [[nodiscard]] link::Carrier& carrier() { return *carrier_; }
+
+ private:
+  void make_carrier(const Scenario& scenario) {
+    const NetworkSection& network = scenario.network;
+    switch (network.carrier) {
+      case CarrierKind::tcp:
+        reactor_ = std::make_unique<link::EpollReactor>();
+        carrier_ = std::make_unique<link::TcpCarrier>(*reactor_, addresses(scenario), roster_.self, roster_.peers);
+        return;
+      case CarrierKind::dds:
+        carrier_ =
+            std::make_unique<link::DdsCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers,
+                                               link::DdsOptions{network.domain, network.interface, network.hosts});
+        return;
+      case CarrierKind::ros:
+        carrier_ = std::make_unique<link::RosCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers);
+        return;
+    }
+  }
+
+  /// Where everybody listens: on this machine unless told otherwise; beyond it only those who hold the key may speak.
+  std::vector<Address> addresses(const Scenario& scenario) const {
+    constexpr std::uint16_t first_port = 7500;
+    std::vector<Address> all;
+    std::vector<Mistake> mistakes;
+    for (const auto& [name, section] : scenario.nodes) {
+      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
+      if (section.at.empty()) continue;
+      const auto found = link::resolve(section.at);
+      if (!found) {
+        mistakes.push_back({section.place_of("at"), found.error().what, ""});
+        continue;
+      }
+      all.back() = found->front();
+      if (all.back().is_loopback() || options_.key) continue;
+      mistakes.push_back({section.place_of("at"), "node `" + name + "` is reachable from other machines, without a key",
+                          "give all nodes one with `network: {key: FILE}` or ISOCHRON_KEY"});
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    return all;
+  }
+
+  link::Roster roster_;
+  link::Federation::Options options_;
+  std::unique_ptr<link::EpollReactor> reactor_;
+  std::unique_ptr<link::Carrier> carrier_;
+};
+
+void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport& report) {
+  if (outcome.complete) return;
+  report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
+  for (const flow::NodeFailure& failure : outcome.failures) {
+    report.why += (report.why.empty() ? "" : "\n") + to_string(failure);
+  }
+  if (!outcome.stall.empty()) report.why += outcome.stall;
+}
+
 }  // namespace
 
 void check_flows(const Scenario& scenario) { (void)build_system(scenario); }
+
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                        RunWatch& watch) {
+  const std::uint32_t self = node_called(scenario, options.node);
+  flow::System system = build_system(scenario);
+  Network network(scenario, system.graph(), self);
+  RunRecord record(scenario, options, clock, disk, {options.node});
+  if (system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
+  FlowRecorder recorder(system, scenario, record, watch, self);
+  RunReport report = report_of(scenario);
+  const flow::Options how = flow_options(scenario, watch, recorder, report.notes);
+  flow::Outcome outcome;
+  {
+    const Observer observer(record, watch, recorder);
+    link::Federation federation(network.carrier(), clock, network.roster(), network.options());
+    outcome = RemoteNode(system, self, how, federation, network.carrier(), clock).run();
+    if (federation.resent() > 0) {
+      report.notes.push_back(std::to_string(federation.resent()) + " packets had to be sent again");
+    }
+  }
+  report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
+  describe_end(outcome, watch, report);
+  report.notes.push_back("node " + options.node + " only; `isochron journal merge` makes one journal of all nodes'");
+  record.finish(report);
+  report.shares.programs = report.wall;
+  return report;
+}
 
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   flow::System system = build_system(scenario);
@@ -168,12 +291,7 @@ RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& 
     outcome = flow::run(system, how);
   }
   report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
-  if (!outcome.complete) {
-    report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
-    for (const flow::NodeFailure& failure : outcome.failures)
-      report.why += (report.why.empty() ? "" : "\n") + to_string(failure);
-    if (!outcome.stall.empty()) report.why += outcome.stall;
-  }
+  describe_end(outcome, watch, report);
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
   record.finish(report);
   report.shares.programs = report.wall;

@@ -64,7 +64,12 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  return runner_for(scenario).run(scenario, options, clock, disk, watch);
+  const Runner runner = runner_for(scenario);
+  if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
+  if (scenario.nodes.empty()) {
+    throw InputError({"--node " + options.node, 0, 0}, "this scenario has no `nodes`", "run it without --node");
+  }
+  return run_flow_node(scenario, options, clock, disk, watch);
 }
 
 }  // namespace isochron

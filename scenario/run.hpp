@@ -83,7 +83,9 @@ struct ProgramReport {
 
 /// Where the wall time of a run went.
 struct WallShares {
-  WallSpan programs, world, coordination, idle;
+  WallSpan programs, world, coordination;
+  WallSpan waited;  // for a blocked program, or for a core that the machine gave to others
+  WallSpan idle;    // held back by the pace
 };
 
 struct RunReport {
@@ -97,6 +99,7 @@ struct RunReport {
   SimSpan drift_max, drift_p99;
   bool drift_exact = true;
   WallShares shares;
+  std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
@@ -111,6 +114,7 @@ std::string to_json(const RunReport& report);
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
+  std::string node = {};                            // run this node only; the others run elsewhere
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

@@ -36,6 +36,7 @@ class Checker {
   void check() {
     if (scenario_.duration <= SimSpan::zero())
       say(scenario_, "duration", "must be more than nothing", "as in `duration: 20s`");
+    if (scenario_.time.cores == 0u) say(scenario_.time, "cores", "must be one or more", "");
     if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
     if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
       say(scenario_.flows, "workers", "must be 1 to 256", "");

@@ -71,6 +71,7 @@ struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
   SimSpan quantum = std::chrono::milliseconds(1);
+  std::optional<std::uint32_t> cores;
   Pace pace;
   Fraction cpu_speed{1, 1};
   WallSpan stall = std::chrono::seconds(5);
@@ -82,6 +83,9 @@ void describe(V& v, TimeSection& s) {
   v.optional("compute", s.compute,
              "what computing costs, unless a program says otherwise: zero, measured, {recorded: FILE}, {modelled: …}");
   v.optional("quantum", s.quantum, "how far parts may drift apart before the one ahead is stopped");
+  v.optional(
+      "cores", s.cores,
+      "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
   v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");
@@ -207,6 +211,8 @@ struct NodeSection : Section {
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, NodeSection& s) {
@@ -214,6 +220,35 @@ void describe(V& v, NodeSection& s) {
   v.required("type", s.type, "its type in that library");
   v.optional("with", s.with, "its parameters");
   v.optional("inputs", s.inputs, "input: node.output");
+  v.optional("at", s.at,
+             "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
+}
+
+enum class CarrierKind : std::uint8_t { tcp, dds, ros };
+template <>
+struct Words<CarrierKind> {
+  static constexpr std::array<const char*, 3> list{"tcp", "dds", "ros"};
+};
+
+struct NetworkSection : Section {
+  CarrierKind carrier = CarrierKind::tcp;
+  std::string federation;
+  WallSpan lost_after = std::chrono::seconds(10);
+  FilePath key;
+  std::uint32_t domain = 0;
+  std::string interface;
+  std::vector<std::string> hosts;
+};
+template <class V>
+void describe(V& v, NetworkSection& s) {
+  v.optional("carrier", s.carrier, "what carries messages between nodes that run with --node or launch");
+  v.optional("federation", s.federation, "keeps runs on one network apart; the scenario's name if left out");
+  v.optional("lost_after", s.lost_after, "a node that is silent for so long is given up");
+  v.optional("key", s.key, "file with the key that all nodes share; ISOCHRON_KEY in the environment does as well");
+  v.optional("domain", s.domain, "of DDS");
+  v.optional("interface", s.interface, "of DDS: name or address of the network interface");
+  v.optional("hosts", s.hosts, "of DDS: where to look for others if there is no multicast");
 }
 
 template <>
@@ -258,6 +293,7 @@ struct Scenario : Section {
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   FlowsSection flows;
+  NetworkSection network;
   TimeSection time;
   JournalSection journal;
 
@@ -274,6 +310,7 @@ void describe(V& v, Scenario& s) {
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("flows", s.flows, "how nodes are run");
+  v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("journal", s.journal, "what the run leaves");
 }

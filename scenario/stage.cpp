@@ -59,8 +59,8 @@ void Stage::begin(RunRecord& record) {
   record_ = &record;
   Journal& journal = record.journal();
   state_channel_ = journal.channel<world::WorldState>("/world/state");
-  transform_channel_ = journal.channel<world::view::TFMessage>("/tf", {.in_digest = false});
-  joint_channel_ = journal.channel<world::view::JointState>("/joint_states", {.in_digest = false});
+  transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
+  joint_channel_ = journal.channel<sensor_msgs::JointState>("/joint_states", {.in_digest = false});
   for (std::size_t i = 0; i < sensors_->size(); ++i) {
     const world::Sensor& sensor = (*sensors_)[i];
     std::vector<ChannelId>& channels = reading_channels_.emplace_back();
@@ -73,15 +73,20 @@ void Stage::begin(RunRecord& record) {
   record_state();
 }
 
+void Stage::look(SimTime at) { look_before(at + SimSpan::from_ns(1)); }
+
+void Stage::look_before(SimTime until) {
+  if (sensors_->next_sample() >= until) return;
+  const world::WorldView view(world_->engine(), scene_.get());
+  sensors_->take_before(until, view, [this](std::size_t sensor, const world::Reading& reading) {
+    if (record_ != nullptr) record_reading(sensor, reading);
+  });
+}
+
 Result<Done, std::string> Stage::take_step() {
   const SimTime now = world_->time();
   const SimTime next = now + world_->step();
-  if (sensors_->next_sample() < next) {
-    const world::WorldView view(world_->engine(), scene_.get());
-    sensors_->take_before(next, view, [this](std::size_t sensor, const world::Reading& reading) {
-      if (record_ != nullptr) record_reading(sensor, reading);
-    });
-  }
+  look_before(next);
   for (world::Actuator& actuator : actuators_) {
     // The value passed its limits already; only a NaN could be refused, and that was refused on its way in.
     (void)world_->command(actuator.index(), actuator.value_at(now)).ok();

@@ -36,10 +36,13 @@ class Stage {
 
   /// Makes the channels and records the first state.
   void begin(RunRecord& record);
+  /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
+  void look(SimTime at);
   /// One step of the world, with all sensors that look before it ends.
   Result<Done, std::string> take_step();
 
  private:
+  void look_before(SimTime until);
   void record_state();
   void record_reading(std::size_t sensor, const world::Reading& reading);
 
@@ -52,8 +55,8 @@ class Stage {
   RunRecord* record_ = nullptr;
   world::State state_;
   world::WorldState message_;
-  world::view::TFMessage transforms_;
-  world::view::JointState joints_;
+  tf2_msgs::TFMessage transforms_;
+  sensor_msgs::JointState joints_;
   ChannelId state_channel_, transform_channel_, joint_channel_;
   std::vector<std::vector<ChannelId>> reading_channels_;
   SimTime next_view_;

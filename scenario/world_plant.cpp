@@ -1,7 +1,10 @@
 #include "scenario/world_plant.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "world/sensors/plain_reading.hpp"
 
 namespace isochron {
 namespace {
@@ -34,17 +37,8 @@ bool all_finite(std::span<const std::byte> bytes) {
 
 WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), state_(stage.world().make_state()) {
   const world::World& world = stage.world();
-  for (const auto& [robot, section] : scenario.robots) {
-    const std::string& name = section.body.empty() ? robot : section.body;
-    const auto body = world.catalog().body(name);
-    if (!body && section.body.empty()) continue;  // a robot that acts through actuators only
-    if (!body) {
-      throw InputError(section.place_of("body"), "the model has no body `" + name + "`",
-                       nearest_hint(name, world.catalog().bodies));
-    }
-    add({robot + "/pose", message_name<Motion>(), sizeof(Motion), true, false}, Kind::pose, *body);
-    add({robot + "/wrench", message_name<Wrench>(), sizeof(Wrench), true, true}, Kind::wrench, *body);
-  }
+  for (std::uint32_t i = 0; i < stage.sensors().size(); ++i) add_sensor(i);
+  for (const auto& [robot, section] : scenario.robots) add_body(robot, section);
   for (std::uint32_t i = 0; i < world.actuators().size(); ++i) {
     add({world.actuators()[i].name, "float64", sizeof(double), true, true}, Kind::actuator, i);
   }
@@ -78,9 +72,45 @@ void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
   add_list("efforts", Kind::efforts, std::move(efforts));
 }
 
+void WorldPlant::add_sensor(std::uint32_t index) {
+  const world::Sensor& sensor = stage_.sensors()[index];
+  const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
+  if (const auto plain = plain_type(sensor.spec(), stage_.world().catalog())) {
+    return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+  }
+  for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
+    const world::Output& o = sensor.outputs()[output];
+    add({o.name.empty() ? name : name + "/" + o.name, o.message_name, sensor.largest(output), true, false, true},
+        Kind::reading, index);
+    sources_.back().output = output;
+  }
+}
+
+/// A robot without a body of its own acts through actuators only. A sensor named `pose` is what its programs see of it.
+void WorldPlant::add_body(const std::string& robot, const RobotSection& section) {
+  const std::string& name = section.body.empty() ? robot : section.body;
+  const world::Catalog& catalog = stage_.world().catalog();
+  const auto body = catalog.body(name);
+  if (!body && section.body.empty()) return;
+  if (!body) {
+    throw InputError(section.place_of("body"), "the model has no body `" + name + "`",
+                     nearest_hint(name, catalog.bodies));
+  }
+  if (!has(robot + "/pose")) {
+    add({robot + "/pose", message_name<Motion>(), sizeof(Motion), true, false}, Kind::pose, *body);
+  }
+  if (!has(robot + "/wrench")) {
+    add({robot + "/wrench", message_name<Wrench>(), sizeof(Wrench), true, true}, Kind::wrench, *body);
+  }
+}
+
+bool WorldPlant::has(const std::string& name) const {
+  return std::any_of(variables_.begin(), variables_.end(), [&](const auto& v) { return v.name == name; });
+}
+
 void WorldPlant::add(coordinator::Variable variable, Kind kind, std::uint32_t index) {
   variables_.push_back(std::move(variable));
-  sources_.push_back({kind, index, {}});
+  sources_.push_back({kind, index, {}, 0});
 }
 
 Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
@@ -91,7 +121,23 @@ Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
   return done();
 }
 
-void WorldPlant::read(std::uint32_t variable, SimTime, std::span<std::byte> value) {
+SimTime WorldPlant::asked(std::uint32_t variable, SimTime at) {
+  const Source& source = sources_[variable];
+  if (source.kind != Kind::reading) return at;
+  return stage_.sensors()[source.index].ask(at);
+}
+
+coordinator::Sample WorldPlant::sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) {
+  const Source& source = sources_[variable];
+  stage_.look(at);
+  const world::Reading* reading = stage_.sensors()[source.index].latest_at(at);
+  if (reading == nullptr) return {};
+  const auto bytes = reading->bytes(source.output);
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  return {bytes.size(), reading->taken()};
+}
+
+void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> value) {
   const Source& source = sources_[variable];
   switch (source.kind) {
     case Kind::pose: {
@@ -109,6 +155,12 @@ void WorldPlant::read(std::uint32_t variable, SimTime, std::span<std::byte> valu
     case Kind::sensor:
       std::memcpy(value.data(), &state_.sensors[stage_.world().sensor_at(source.index)], value.size());
       break;
+    case Kind::reading: {
+      stage_.look(at);
+      const world::Sensor& sensor = stage_.sensors()[source.index];
+      world::fill_plain(sensor.spec().type, sensor.latest_at(at), value);
+      break;
+    }
     case Kind::joint_positions:
       gather(state_.positions, lists_[source.index], value);
       break;

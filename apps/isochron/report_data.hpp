@@ -62,6 +62,7 @@ struct WallShare {
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
+  std::string control;  // how measured programs were dispatched
   double simulated_s = 0, wall_s = 0, real_time_factor = 0;
   double drift_max_s = 0, drift_p99_s = 0;
   bool drift_exact = true;

@@ -57,7 +57,7 @@ ProgramFigures program_of(const Json& json) {
 std::vector<WallShare> shares_of(const Json& json, double wall_s) {
   std::vector<WallShare> shares;
   double told = 0;
-  for (const char* what : {"programs", "world", "coordination", "idle"}) {
+  for (const char* what : {"programs", "world", "coordination", "waited", "idle"}) {
     shares.push_back({what, std::max(0.0, number(json, what))});
     told += shares.back().seconds;
   }
@@ -76,6 +76,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   Figures ending;
   ending.end = text(json, "end");
   ending.why = text(json, "why");
+  ending.control = text(json, "control");
   ending.simulated_s = number(json, "simulated_s");
   ending.wall_s = number(json, "wall_s");
   ending.real_time_factor = number(json, "real_time_factor");

@@ -72,7 +72,9 @@ std::string card(const RunData& run, std::size_t index) {
   out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
          fact("drift", escape(drift_text(run))) + fact("allowed", escape("max(quantum, step) = " + bound_text(run))) +
          fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
-         fact("speed", escape(factor_text(run))) + fact("digest", digest_html(run)) + "</dl>";
+         fact("speed", escape(factor_text(run))) +
+         (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
+         fact("digest", digest_html(run)) + "</dl>";
   return out + notes_html(run) + "</article>";
 }
 

@@ -15,7 +15,7 @@ namespace {
 struct Flags {
   std::string file;
   std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
+  std::string duration, seed, pace, cpu_speed, journal, node;
   bool json = false;
   bool quiet = false;
 };
@@ -111,8 +111,8 @@ std::string timing_table(const RunReport& report) {
 std::string shares_line(const RunReport& report) {
   const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
   return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
-         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + idle " +
-         part(report.shares.idle) + "\n";
+         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + waited " +
+         part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
 std::string summary(const RunReport& report) {
@@ -126,7 +126,8 @@ std::string summary(const RunReport& report) {
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + "\n" + programs_table(report) + timing_table(report);
+                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
+                     "\n" + programs_table(report) + timing_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -154,7 +155,7 @@ int run(const Flags& flags) {
   {
     std::optional<ProgressDisplay> display;
     if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes()}, clock, disk, watch);
+    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node}, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -184,6 +185,8 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
   verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
+  verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
+      ->type_name("NAME");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
   verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });

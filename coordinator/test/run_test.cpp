@@ -1,4 +1,6 @@
 // Whole runs with real processes: what computing costs, and in which order things happen.
+#include <thread>
+
 #include "coordinator/test/run_support.hpp"
 
 namespace isochron::coordinator {
@@ -116,7 +118,7 @@ TEST(CoordinatorRun, ARunCanBeStopped) {
   std::stop_source stop;
   Coordinator coordinator(plant, {robot("a", {program("spin", {"spin"})})}, quick());
   int told = 0;
-  const Outcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime) {
+  const Outcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime, SimSpan) {
     if (++told == 2) stop.request_stop();
   });
   EXPECT_FALSE(outcome.completed);
@@ -134,10 +136,42 @@ TEST(CoordinatorRun, AWorldThatBreaksEndsTheRunWithItsReason) {
 
 TEST(CoordinatorRun, APaceHoldsBackAndIsIdleTime) {
   auto options = quick();
-  options.pace = PaceRate(1, 1);
+  options.pace = PaceRate(5, 1);  // five times slower than real time
   const auto r = run({robot("a", {program("controller", {"controller"}, ZeroCompute{})})}, 200ms, options);
-  EXPECT_GE(r.outcome.accounting.wall, WallSpan(190ms));
+  EXPECT_GE(r.outcome.accounting.wall, WallSpan(950ms));
   EXPECT_GT(r.outcome.accounting.idle, WallSpan(100ms));
+}
+
+std::string why_no_lanes() {
+  if (std::thread::hardware_concurrency() < 2) return "needs two cores";
+  return missing_privileges();
+}
+
+TEST(CoordinatorRun, RobotsExecuteOnSeveralCoresAtOnce) {
+  if (const std::string why = why_no_lanes(); !why.empty()) GTEST_SKIP() << why;
+  std::vector<RobotSpec> robots;
+  for (const char* name : {"a", "b", "c"}) robots.push_back(robot(name, {program("spin", {"spin"})}));
+  auto options = quick();
+  options.cores = 2;
+  options.step = 2ms;
+  const auto r = run(robots, 100ms, options);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  if (r.outcome.lanes < 2) GTEST_SKIP() << "another coordinator has the other core";
+  EXPECT_NE(r.outcome.control.find("at once"), std::string::npos) << r.outcome.control;
+  const Accounting& a = r.outcome.accounting;
+  EXPECT_EQ(a.executed + a.world + a.coordination + a.waited + a.idle, a.wall);
+  // Three robots on two cores: 300 ms of computing in not much more than half of that.
+  EXPECT_GE(r.outcome.executed, CpuSpan(299ms));
+  EXPECT_LT(a.executed.seconds(), 0.85 * r.outcome.executed.seconds());
+  EXPECT_LE(r.outcome.drift_max, SimSpan(2ms) + r.outcome.overrun_max);
+  for (const ProgramOutcome& p : r.outcome.programs) EXPECT_GE(p.executed, SimSpan(100ms)) << p.name;
+}
+
+TEST(CoordinatorRun, ARunOnOneCoreIsAskedFor) {
+  auto options = quick();
+  options.cores = 1;
+  const auto r = run({robot("a", {program("spin", {"spin"})}), robot("b", {program("spin", {"spin"})})}, 20ms, options);
+  EXPECT_EQ(r.outcome.lanes, 1u);
 }
 
 TEST(CoordinatorRun, WithoutPrivilegesItStillRunsAndSaysSo) {

@@ -4,8 +4,8 @@
 #include <GeographicLib/LocalCartesian.hpp>
 #include <cmath>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"

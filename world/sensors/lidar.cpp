@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"

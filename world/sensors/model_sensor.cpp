@@ -1,7 +1,7 @@
 // A sensor that the model file declares (a MuJoCo <sensor>), given the same timing as all others.
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 
 namespace isochron::world {
 namespace {

@@ -43,6 +43,9 @@ class Reading {
     return reader.ok();
   }
 
+  /// The most bytes that an output ever has.
+  [[nodiscard]] std::size_t capacity(std::size_t output = 0) const { return buffers_[output].size(); }
+
   // What the sensor itself calls.
   void reserve(std::size_t output, std::size_t size) {
     if (output >= buffers_.size()) buffers_.resize(output + 1), sizes_.resize(output + 1);

@@ -31,6 +31,8 @@ class Sensor {
 
   [[nodiscard]] const SensorSpec& spec() const { return spec_; }
   [[nodiscard]] std::span<const Output> outputs() const { return outputs_; }
+  /// The most bytes that a reading has of an output.
+  [[nodiscard]] std::size_t largest(std::size_t output) const { return ring_[0].capacity(output); }
 
   /// When it wants to look at the world next; never() for one that waits to be asked.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }

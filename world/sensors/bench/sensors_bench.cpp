@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ros_messages.hpp"
 #include "rt/allocation_guard.hpp"
 #include "world/sensors/bench/bare_embree.hpp"
 #include "world/sensors/bench/still_engine.hpp"
 #include "world/sensors/make_sensor.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/vectors.hpp"
 
 namespace isochron::bench {
