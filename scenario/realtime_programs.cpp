@@ -59,8 +59,10 @@ protocol::Exchange at_time(SimTime now, Verdict verdict = Verdict::ok) {
 
 }  // namespace
 
-RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant& plant, coordinator::Recorder& recorder)
+RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant& plant, SimSpan step,
+                                   coordinator::Recorder& recorder)
     : plant_(plant),
+      step_(step),
       recorder_(recorder),
       token_(make_token()),
       bell_memory_("isochron-bell", 4096),
@@ -249,15 +251,37 @@ void RealtimePrograms::bind(Member& m, std::uint32_t link, const Exchange& asked
 
 void RealtimePrograms::read(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
   Member& m = *members_[who];
-  if (asked.index >= plant_.variables().size() || !plant_.variables()[asked.index].readable) {
+  const auto& variables = plant_.variables();
+  if (asked.index >= variables.size() || !variables[asked.index].readable ||
+      variables[asked.index].size > protocol::payload_max) {
     return refuse(m, link, Verdict::refused, now, "reads a variable that cannot be read");
   }
-  const std::span<std::byte> value = m.channel->room(link).first(plant_.variables()[asked.index].size);
-  plant_.read(asked.index, now, value);
-  tell(who, Kind::read, now, asked.index, value);
+  const SimTime there = plant_.asked(asked.index, in_step(now));
+  if (there <= now) return answer_reading(who, link, asked.index, now);
+  m.waits[link] = {.what = Wait::For::reading, .until = there, .variable = asked.index};
+}
+
+void RealtimePrograms::answer_reading(std::uint32_t who, std::uint32_t link, std::uint32_t variable, SimTime now) {
+  Member& m = *members_[who];
+  const Variable& v = plant_.variables()[variable];
+  std::span<std::byte> value = m.channel->room(link).first(v.size);
   Exchange exchange = at_time(now);
+  if (v.varies) {
+    const Sample sample = plant_.sample(variable, in_step(now), value);
+    value = value.first(sample.size);
+    exchange.stamp = sample.stamp.ns();
+    if (sample.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
+  } else {
+    plant_.read(variable, in_step(now), value);
+  }
+  tell(who, Kind::read, now, variable, value);
   exchange.size = static_cast<std::uint32_t>(value.size());
   m.channel->answer(link, exchange);
+}
+
+/// The plant is asked within its present step, also when that is late.
+SimTime RealtimePrograms::in_step(SimTime now) const {
+  return std::clamp(now, plant_.time(), plant_.time() + step_ - SimSpan::from_ns(1));
 }
 
 void RealtimePrograms::write(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
@@ -286,7 +310,8 @@ void RealtimePrograms::write(std::uint32_t who, std::uint32_t link, const Exchan
 }
 
 void RealtimePrograms::apply_writes() {
-  for (std::size_t i = 0; i < writes_used_; ++i) plant_.write(writes_[i].variable, plant_.time(), writes_[i].value);
+  for (std::size_t i = 0; i < writes_used_; ++i)
+    plant_.write(writes_[i].variable, in_step(writes_[i].at), writes_[i].value);
   writes_used_ = 0;
 }
 
@@ -362,6 +387,7 @@ void RealtimePrograms::let_go(std::uint32_t who, std::uint32_t link, SimTime now
   Member& m = *members_[who];
   const Wait wait = m.waits[link];
   m.waits[link] = {};
+  if (wait.what == Wait::For::reading) return answer_reading(who, link, wait.variable, now);
   if (wait.periodic) {
     m.program.deadlines->begin(wait.until, now);
     tell(who, Kind::release, now, UINT32_MAX, {}, wait.until);

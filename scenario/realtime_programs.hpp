@@ -37,7 +37,8 @@ struct RealtimeProgram {
 class RealtimePrograms {
  public:
   /// Starts them all. Throws InputError where one cannot be executed.
-  RealtimePrograms(std::vector<RealtimeProgram> programs, coordinator::Plant& plant, coordinator::Recorder& recorder);
+  RealtimePrograms(std::vector<RealtimeProgram> programs, coordinator::Plant& plant, SimSpan step,
+                   coordinator::Recorder& recorder);
   ~RealtimePrograms();
   RealtimePrograms(const RealtimePrograms&) = delete;
   RealtimePrograms& operator=(const RealtimePrograms&) = delete;
@@ -66,12 +67,13 @@ class RealtimePrograms {
 
  private:
   struct Wait {
-    enum class For { nothing, time, message } what = For::nothing;
+    enum class For { nothing, time, message, reading } what = For::nothing;
     SimTime until;
     bool periodic = false;
     std::uint32_t from = coordinator::anybody;
     std::string type;
     std::size_t capacity = 0;
+    std::uint32_t variable = 0;  // that is being read by a sensor that takes its time
   };
   struct Releases {
     SimSpan period;
@@ -108,6 +110,8 @@ class RealtimePrograms {
   void write(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now);
   void send(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now);
   void receive(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now);
+  void answer_reading(std::uint32_t who, std::uint32_t link, std::uint32_t variable, SimTime now);
+  [[nodiscard]] SimTime in_step(SimTime now) const;
   bool hand_over(std::uint32_t who, std::uint32_t link, SimTime now);
   void let_go(std::uint32_t who, std::uint32_t link, SimTime now);
   void refuse(Member& m, std::uint32_t link, protocol::Verdict verdict, SimTime now, const std::string& why);
@@ -119,6 +123,7 @@ class RealtimePrograms {
   [[nodiscard]] std::uint32_t find_variable(const Member& m, std::string_view name) const;
 
   coordinator::Plant& plant_;
+  SimSpan step_;
   coordinator::Recorder& recorder_;
   std::string token_;
   coordinator::SharedMemory bell_memory_;

@@ -196,7 +196,7 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   for (const RealtimeProgram& program : programs) names.push_back(program.robot + "/" + program.spec.name);
   ProgramRecorder recorder(record, names, std::vector<Fraction>(names.size(), Fraction{1, 1}), plant.variables());
   RunReport report = report_of(scenario);
-  RealtimePrograms desk(std::move(programs), plant, recorder);
+  RealtimePrograms desk(std::move(programs), plant, stage.step(), recorder);
   Show show(stage, plant, desk, controllers, record, watch, scenario.duration);
 
   if (std::string why = desk.await_attach(attach_within, watch.stop_flag()); !why.empty()) {
