@@ -17,7 +17,7 @@ namespace isochron {
 using namespace coordinator;
 
 Compute compute_of(const Scenario& scenario, const ProgramSection& program, const std::string& full_name, bool load) {
-  if (scenario.time.mode == Mode::callback) return ZeroCompute{};
+  if (scenario.time.mode == Mode::callback || scenario.time.mode == Mode::realtime) return ZeroCompute{};
   const ComputeSection& section = program.compute ? *program.compute : scenario.time.compute;
   switch (section.contract) {
     case Contract::zero:

@@ -55,12 +55,13 @@ Runner runner_for(const Scenario& scenario) {
         throw InputError(mode, "this mode is for programs that are executables", "give them with `run`");
       return {check_coordinator, run_coordinator};
     case Mode::realtime:
+      return {check_realtime, run_realtime};
     case Mode::hil:
     case Mode::heartbeat:
       break;
   }
   throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent and repeatable");
+                   "it has callback, consistent, repeatable and realtime");
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ void describe(V& v, TimeSection& s) {
       "cores", s.cores,
       "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
   v.optional("privileges", s.privileges,
-             "real-time priorities for measured programs: use them if allowed, insist on them, or do without");
+             "real-time priorities for measured programs and mode realtime: use them if allowed, insist on them, or do "
+             "without");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
   v.optional(

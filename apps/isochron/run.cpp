@@ -46,6 +46,14 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+/// "  missed 3 deadlines, late 52us (p99), 1.2ms (max)"; "" where nobody is on the wall clock.
+std::string deadlines_text(const RunWatch& watch) {
+  const auto deadlines = watch.deadlines();
+  if (!deadlines) return "";
+  return "  missed " + std::to_string(deadlines->missed) + " deadlines, late " +
+         format_ns_short(deadlines->late_p99.ns()) + " (p99), " + format_ns_short(deadlines->late_max.ns()) + " (max)";
+}
+
 /// Shows how far the run is, until it goes out of scope.
 class ProgressDisplay {
  public:
@@ -64,10 +72,10 @@ class ProgressDisplay {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       const double sim = watch.time().seconds();
-      char text[160];
-      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s",
+      char text[240];
+      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s%s",
                     100 * sim / duration.seconds(), sim, duration.seconds(), sim / wall,
-                    format_ns_short(watch.drift().ns()).c_str());
+                    format_ns_short(watch.drift().ns()).c_str(), deadlines_text(watch).c_str());
       line.show(text);
     }
   }
@@ -82,6 +90,21 @@ std::string programs_table(const RunReport& report) {
     rows.push_back({p.name, std::to_string(p.activations), std::to_string(p.overruns),
                     std::to_string(p.missed_deadlines), std::to_string(p.preemptions), format_ns_short(p.executed.ns()),
                     format_ns_short(p.waited.ns()) + (p.end.empty() ? "" : "  " + p.end)});
+  }
+  return rows.size() > 1 ? table(rows) + "\n" : "";
+}
+
+/// How programs kept time on the wall clock; "" in other modes.
+std::string timing_table(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"on the wall clock", "late p50", "p99", "max", "response p50", "p99", "max"}};
+  for (const ProgramReport& p : report.programs) {
+    if (!p.timing) continue;
+    std::vector<std::string> row{p.name};
+    for (const Quantiles& q : {p.timing->late, p.timing->response}) {
+      for (const WallSpan span : {q.p50, q.p99, q.max}) row.push_back(format_ns_short(span.ns()));
+    }
+    rows.push_back(std::move(row));
   }
   return rows.size() > 1 ? table(rows) + "\n" : "";
 }
@@ -105,7 +128,7 @@ std::string summary(const RunReport& report) {
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
                      shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
-                     "\n" + programs_table(report);
+                     "\n" + programs_table(report) + timing_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
