@@ -7,7 +7,7 @@
 //   program     └►▐███▌  └►▐██▌   └►▐██████████▌ missed: it was done after its deadline
 //
 // Without the privileges for real-time priority and locked memory it runs all the same and the report says what is
-// weaker; with `time: {insist: true}` it refuses to start.
+// weaker; with `time: {privileges: insist}` it refuses to start.
 
 #include <algorithm>
 
@@ -167,8 +167,9 @@ void note_weaker(const std::vector<rt::Weaker>& weaker, RunReport& report) {
 }
 
 [[noreturn]] void refuse_weaker(const Scenario& scenario, const std::vector<rt::Weaker>& weaker) {
-  throw InputError(scenario.time.place_of("insist"), "this run insists on what it cannot have: " + to_string(weaker),
-                   "leave `insist` out to run all the same");
+  throw InputError(scenario.time.place_of("privileges"),
+                   "this run insists on what it cannot have: " + to_string(weaker),
+                   "leave `privileges` out to run all the same");
 }
 
 }  // namespace
@@ -206,11 +207,12 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
     return report;
   }
   const auto weaker_programs = desk.prioritise();
-  if (scenario.time.insist && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);
+  const bool insists = scenario.time.privileges == Rights::insist;
+  if (insists && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);
   const WallTime zero = wall_now() + until_zero;
   try {
-    note_weaker(controllers.start(record, zero, scenario.time.insist), report);
-    rt::Thread thread({.name = "isochron", .priority = rt::Priority::below_max(15), .insist = scenario.time.insist},
+    note_weaker(controllers.start(record, zero, insists), report);
+    rt::Thread thread({.name = "isochron", .priority = rt::Priority::below_max(15), .insist = insists},
                       [&show, zero] { show.run(zero); });
     note_weaker(thread.weaker(), report);
     thread.join();

@@ -115,6 +115,7 @@ struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
   std::string node = {};                            // run this node only; the others run elsewhere
+  bool show_output = false;                         // of programs, on our stderr
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

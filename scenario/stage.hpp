@@ -30,6 +30,8 @@ class Stage {
   [[nodiscard]] world::World& world() { return *world_; }
   [[nodiscard]] world::SensorSet& sensors() { return *sensors_; }
   [[nodiscard]] SimSpan step() const { return world_->step(); }
+  /// The world as sensors see it now.
+  [[nodiscard]] world::WorldView view() { return world::WorldView(world_->engine(), scene_.get()); }
   /// Commands to an actuator that the scenario gives a delay or a limit pass through it; others go straight to the
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);

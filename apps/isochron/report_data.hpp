@@ -72,6 +72,7 @@ struct Figures {
 
 struct RunData {
   std::string file, scenario, mode, seed;
+  std::string executor;              // of flows; "" for other runs
   std::vector<std::string> banners;  // what is wrong with the journal
   std::vector<std::string> notes;    // what the run wants its reader to know
   std::optional<Figures> ending;

@@ -107,6 +107,10 @@ void take_scenario(const std::string& yaml, RunData& run) {
     } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
       run.quantum_s = static_cast<double>(*ns) * 1e-9;
     }
+    const Value* flows = root.find("flows");
+    const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;
+    const bool has_flows = root.find("nodes") != nullptr || flows != nullptr;
+    if (has_flows) run.executor = executor != nullptr ? executor->scalar : flow::to_string(FlowsSection().executor);
   } catch (const InputError&) {
     run.banners.emplace_back("The scenario inside the journal cannot be read.");
   }

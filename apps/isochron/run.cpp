@@ -18,6 +18,7 @@ struct Flags {
   std::string duration, seed, pace, cpu_speed, journal, node;
   bool json = false;
   bool quiet = false;
+  bool output = false;
 };
 
 std::vector<Override> overrides(const Flags& flags) {
@@ -154,8 +155,8 @@ int run(const Flags& flags) {
   RunReport report;
   {
     std::optional<ProgressDisplay> display;
-    if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node}, clock, disk, watch);
+    if (!flags.json && !flags.quiet && !flags.output) display.emplace(watch, scenario.duration);
+    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node, flags.output}, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -189,6 +190,7 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("NAME");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
+  verb->add_flag("--output", flags->output, "show what programs print");
   verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 
