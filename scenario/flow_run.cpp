@@ -66,8 +66,8 @@ flow::System build_system(const Scenario& scenario) {
 /// of its own, because flows may be told from different threads.
 class FlowRecorder final : public flow::Recorder {
  public:
-  FlowRecorder(const flow::System& system, const Scenario& scenario, RunRecord& record, const RunWatch& watch)
-      : record_(record) {
+  FlowRecorder(const flow::System& system, const Scenario& scenario, RunRecord& record, RunWatch& watch)
+      : record_(record), watch_(watch) {
     const std::size_t ring = std::clamp<std::size_t>((64U << 20U) / system.flow_count(), 64U << 10U, 8U << 20U);
     for (const flow::PortRef flow : system.flows()) {
       const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
@@ -87,6 +87,7 @@ class FlowRecorder final : public flow::Recorder {
   void sent(const flow::Sent& message) override {
     Lane& lane = lanes_[message.flow];
     lane.pacer.wait_for(message.time);
+    watch_.control().hold(message.time, record_.clock(), watch_.stop_flag());
     const std::size_t size = message.type->encoded_size(message.value);
     const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
     if (room.data() != nullptr) {
@@ -106,6 +107,7 @@ class FlowRecorder final : public flow::Recorder {
     Pacer pacer;
   };
   RunRecord& record_;
+  RunWatch& watch_;
   std::vector<Lane> lanes_;
   std::atomic<std::int64_t> newest_{0};
 };
@@ -130,14 +132,15 @@ class Observer {
   std::thread thread_;
 };
 
-flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, flow::Recorder& recorder,
+flow::Options flow_options(const Scenario& scenario, RunWatch& watch, flow::Recorder& recorder,
                            std::vector<std::string>& stalls) {
   flow::Options options;
   options.until = SimTime::zero() + scenario.duration;
   options.how = scenario.flows.executor;
   options.workers = static_cast<std::uint32_t>(scenario.flows.workers);
   options.stall_after = scenario.time.stall;
-  options.on_stall = [&stalls](const std::string& graph) {
+  options.on_stall = [&stalls, &watch](const std::string& graph) {
+    watch.control().stalled(graph);
     std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", graph.c_str());
     stalls.push_back("nothing moved:\n" + graph);
   };

@@ -63,6 +63,7 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
+  if (!options.marks.empty()) watch.control().plan(options.marks);
   return runner_for(scenario).run(scenario, options, clock, disk, watch);
 }
 

@@ -140,6 +140,7 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   scenario.file = file;
   scenario.folder = folder;
   scenario.text = text;
+  scenario.overrides = overrides;
   return scenario;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "scenario/disturbance.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/scenario.hpp"
 #include "world/actuators/actuator.hpp"
@@ -34,12 +35,14 @@ class Stage {
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
 
-  /// Makes the channels and records the first state.
-  void begin(RunRecord& record);
+  /// Makes the channels and records the first state. The watch is obeyed before each step.
+  void begin(RunRecord& record, RunWatch& watch);
   /// One step of the world, with all sensors that look before it ends.
   Result<Done, std::string> take_step();
 
  private:
+  void obey(RunControl& control);
+  void record_scene();
   void record_state();
   void record_reading(std::size_t sensor, const world::Reading& reading);
 
@@ -49,12 +52,15 @@ class Stage {
   std::vector<world::Actuator> actuators_;
   std::vector<int> actuator_of_;  // by the world's actuator; -1 = none between
 
+  Disturbance* disturbance_ = nullptr;  // the world's
   RunRecord* record_ = nullptr;
+  RunWatch* watch_ = nullptr;
   world::State state_;
   world::WorldState message_;
   world::view::TFMessage transforms_;
   world::view::JointState joints_;
   ChannelId state_channel_, transform_channel_, joint_channel_;
+  std::optional<ChannelId> mark_channel_;  // made for the first mark: a run without any has the digest it always had
   std::vector<std::vector<ChannelId>> reading_channels_;
   SimTime next_view_;
 };
