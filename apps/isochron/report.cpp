@@ -16,6 +16,7 @@ struct ReportOptions {
   std::vector<std::string> journals;
   std::string output = "report.html";
   std::string from, to;
+  std::vector<std::string> plots;
 };
 
 double window_edge(const std::string& text, const char* flag, double otherwise) {
@@ -50,7 +51,10 @@ int report(const ReportOptions& options) {
   refuse_overwriting(options);
   PosixDisk disk;
   std::vector<RunData> runs;
-  for (const std::string& journal : options.journals) runs.push_back(load_run(disk, journal));
+  for (const std::string& journal : options.journals) {
+    runs.push_back(load_run(disk, journal));
+    for (const std::string& variable : options.plots) load_variable(disk, runs.back(), variable);
+  }
   write_page(disk, options.output, report_page(runs, window));
   for (const RunData& run : runs) {
     for (const std::string& banner : run.banners) say(yellow("note: ") + run.file + ": " + banner + "\n");
@@ -67,6 +71,9 @@ void add_report(CLI::App& app, Action& action) {
       app.add_subcommand("report", "one HTML page of one or more runs: verdicts, drift, distances, schedule");
   verb->add_option("JOURNAL", options->journals, "what `isochron run` left; several are compared")->required();
   verb->add_option("-o,--output", options->output, "where the page goes; report.html if left out");
+  verb->add_option("--plot", options->plots, "any variable, over time and as a histogram: /prey/imu:angular_velocity.z")
+      ->type_name("TOPIC:FIELD")
+      ->allow_extra_args(false);
   verb->add_option("--from", options->from, "show the schedule from here, such as 1.5s");
   verb->add_option("--to", options->to, "show the schedule up to here");
   verb->callback([&action, options] { action = [options] { return report(*options); }; });
