@@ -59,7 +59,8 @@ class RunWatch {
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> sim_ns_{0};
   std::atomic<std::int64_t> drift_ns_{0};
-  std::atomic<std::int64_t> missed_{-1}, late_p99_ns_{0}, late_max_ns_ { 0 RunControl control_; };
+  std::atomic<std::int64_t> missed_{-1}, late_p99_ns_{0}, late_max_ns_{0};
+  RunControl control_;
 };
 
 /// Half, nearly all and the worst of many wall times.
