@@ -17,9 +17,44 @@ CpuTime thread_cpu() {
   return CpuTime::from_ns(t.tv_sec * 1'000'000'000LL + t.tv_nsec);
 }
 
+/// The stage's sensors as one controller reads them.
+class StageSenses final : public world::Senses {
+ public:
+  StageSenses(Stage& stage, std::string robot) : stage_(stage), robot_(std::move(robot)) {}
+  void release_at(SimTime now) {
+    now_ = now;
+    stage_.look(now);
+  }
+
+  [[nodiscard]] std::uint32_t find(std::string_view sensor) const override {
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < stage_.sensors().size(); ++i) {
+      const world::SensorSpec& spec = stage_.sensors()[i].spec();
+      if ((spec.robot == robot_ && spec.name == sensor) || spec.robot + "/" + spec.name == sensor) return i;
+      names.push_back(spec.robot == robot_ ? spec.name : spec.robot + "/" + spec.name);
+    }
+    throw InputError(Place{}, "the scenario has no sensor `" + std::string(sensor) + "`", nearest_hint(sensor, names));
+  }
+  [[nodiscard]] const world::Reading* latest(std::uint32_t sensor) const override {
+    return stage_.sensors()[sensor].latest_at(now_);
+  }
+  SimTime ask(std::uint32_t sensor) override {
+    const SimTime there = stage_.sensors()[sensor].ask(now_);
+    stage_.look(now_);
+    return there;
+  }
+  [[nodiscard]] SimTime now() const override { return now_; }
+
+ private:
+  Stage& stage_;
+  std::string robot_;
+  SimTime now_;
+};
+
 /// One controller of the scenario, when it is due next, and what it has cost.
 struct Called {
   ParticipantId id;
+  std::unique_ptr<StageSenses> senses;  // before the controller, which reads it
   world::ControllerHost host;
   SimSpan every;
   SimTime due;
@@ -28,7 +63,7 @@ struct Called {
 };
 
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world) {
+                                const ProgramSection& program, const world::World& world, StageSenses& senses) {
   world::ControllerSetup setup;
   setup.name = robot + "/" + name;
   setup.robot = robot;
@@ -36,18 +71,21 @@ world::ControllerSetup setup_of(const Scenario& scenario, const std::string& rob
   setup.seed = scenario.seed;
   for (const auto& [key, value] : program.with) setup.options[key] = value;
   setup.world = &world;
+  setup.senses = &senses;
   return setup;
 }
 
-std::vector<Called> load_controllers(const Scenario& scenario, const world::World& world) {
+std::vector<Called> load_controllers(const Scenario& scenario, Stage& stage) {
+  const world::World& world = stage.world();
   std::vector<Called> all;
   std::vector<Mistake> mistakes;
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
-      const auto setup = setup_of(scenario, robot, name, program, world);
+      auto senses = std::make_unique<StageSenses>(stage, robot);
+      const auto setup = setup_of(scenario, robot, name, program, world, *senses);
       try {
         auto controller = world::load_controller(program.library.path, setup);
-        all.push_back({ParticipantId(static_cast<std::uint32_t>(all.size() + 1)),
+        all.push_back({ParticipantId(static_cast<std::uint32_t>(all.size() + 1)), std::move(senses),
                        world::ControllerHost(setup.name, std::move(controller), world), *program.every,
                        SimTime::zero() + program.offset, Progress(), ProgramReport{.name = setup.name}});
       } catch (const InputError& error) {
@@ -59,9 +97,11 @@ std::vector<Called> load_controllers(const Scenario& scenario, const world::Worl
   return all;
 }
 
-Result<Done, std::string> call(Called& called, world::World& world, RunRecord& record) {
+Result<Done, std::string> call(Called& called, Stage& stage, RunRecord& record) {
+  called.senses->release_at(called.due);
   const CpuTime before = thread_cpu();
-  const auto released = called.host.release(world);
+  const auto released = called.host.release(
+      stage.world(), [&](std::uint32_t actuator, double value) { return stage.command(actuator, called.due, value); });
   const CpuSpan cost = thread_cpu() - before;
   ++called.report.activations;
   called.progress.execute(ComputeRate().apply(cost));
@@ -75,12 +115,12 @@ Result<Done, std::string> call(Called& called, world::World& world, RunRecord& r
 
 void check_callback(const Scenario& scenario) {
   Stage stage(scenario);
-  load_controllers(scenario, stage.world());
+  load_controllers(scenario, stage);
 }
 
 RunReport run_callback(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   Stage stage(scenario);
-  std::vector<Called> controllers = load_controllers(scenario, stage.world());
+  std::vector<Called> controllers = load_controllers(scenario, stage);
   std::vector<std::string> names{"world"};
   for (const Called& called : controllers) names.push_back(called.report.name);
   RunRecord record(scenario, options, clock, disk, names);
@@ -100,7 +140,7 @@ RunReport run_callback(const Scenario& scenario, const RunOptions& options, Cloc
     const WallTime called_at = clock.now();
     for (Called& called : controllers) {
       while (called.due < next && report.why.empty()) {
-        if (auto done = call(called, stage.world(), record); !done.ok()) report.why = done.error();
+        if (auto done = call(called, stage, record); !done.ok()) report.why = done.error();
       }
     }
     const WallTime stepped_at = clock.now();
