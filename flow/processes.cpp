@@ -5,19 +5,25 @@
 
 namespace isochron::flow {
 namespace {
-// Between processes the other side often sits on another core that is just about to answer: looking a little longer is
-// cheaper than being woken, and yielding lets those on the same core go on.
-constexpr Patience patience{2000, 400};
+
+/// While there is a core for everybody, the other side sits on another one and is just about to answer: looking a
+/// little longer is cheaper than being woken. With more nodes than cores whoever is waited for may need this very core:
+/// look briefly, then yield it, which costs a microsecond where waking somebody costs tens.
+Patience patience_for(std::size_t nodes) {
+  const bool crowded = nodes > std::max(std::thread::hardware_concurrency(), 1U);
+  return crowded ? Patience{48, 1000} : Patience{2000, 400};
+}
+
 }  // namespace
 
 RunReport run_processes(Assembly& assembly, const Options& options) {
   Children children(assembly, options);
   return children.run([&](std::uint32_t n) {
     Node& node = *assembly.nodes()[n];
-    SignalHub hub(children.statuses(), children.control(), n, options.disturb);
+    SignalHub hub(children.statuses(), children.control(), n, clock_of(options), options.disturb);
     node.start(assembly.graph().start);
     node.set_stop(options.until);
-    hub.loop(node, patience);
+    hub.loop(node, patience_for(assembly.nodes().size()));
     node.finish();
   });
 }

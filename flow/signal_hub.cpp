@@ -6,7 +6,7 @@
 namespace isochron::flow {
 namespace {
 constexpr std::uint32_t turn_budget = 1024;
-constexpr auto long_yield = std::chrono::microseconds(100);
+constexpr WallSpan long_yield = std::chrono::microseconds(100);
 constexpr std::uint32_t shortest_retreat = 64;  // waits
 constexpr std::uint32_t longest_retreat = 1U << 16;
 constexpr std::uint32_t least_looks = 16;
@@ -48,10 +48,10 @@ bool SignalHub::yield(const Node& node, std::uint32_t yields) {
     --crowded_;
     return false;
   }
-  auto before = std::chrono::steady_clock::now();
+  WallTime before = clock_.now();
   for (std::uint32_t i = 0; i < yields; ++i) {
     sched_yield();
-    const auto now = std::chrono::steady_clock::now();
+    const WallTime now = clock_.now();
     if (now - before > long_yield) {
       crowded_ = retreat_;
       retreat_ = std::min(2 * retreat_, longest_retreat);
@@ -83,7 +83,7 @@ void SignalHub::sleep(Node& node) {
 void SignalHub::disturb() {
   const auto dice = random_() % 64;
   if (dice < 8) std::this_thread::yield();
-  if (dice == 8) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
+  if (dice == 8) clock_.sleep_until(clock_.now() + WallSpan(std::chrono::microseconds(random_() % 200)));
 }
 
 }  // namespace isochron::flow

@@ -29,8 +29,14 @@ struct Patience {
 class SignalHub {
  public:
   static constexpr bool concurrent = true;
-  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, std::uint64_t disturb = 0)
-      : statuses_(statuses), control_(control), self_(self), disturb_(disturb), random_(disturb + self) {}
+  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, Clock& clock,
+            std::uint64_t disturb = 0)
+      : statuses_(statuses),
+        control_(control),
+        self_(self),
+        clock_(clock),
+        disturb_(disturb),
+        random_(static_cast<std::uint32_t>(disturb + self)) {}
 
   void wake(std::uint32_t node) { wake(statuses_[node]); }
   static void wake(NodeStatus& status) {
@@ -58,6 +64,7 @@ class SignalHub {
   std::span<NodeStatus> statuses_;
   RunControl& control_;
   std::uint32_t self_;
+  Clock& clock_;
   std::uint64_t disturb_;
   std::minstd_rand random_;
   bool sleepy_ = false;

@@ -4,8 +4,9 @@
 #include <time.h>
 
 #include "core/progress.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/runners.hpp"
-#include "scenario/stage.hpp"
+#include "scenario/stage_senses.hpp"
 #include "world/controller.hpp"
 
 namespace isochron {
@@ -17,40 +18,6 @@ CpuTime thread_cpu() {
   return CpuTime::from_ns(t.tv_sec * 1'000'000'000LL + t.tv_nsec);
 }
 
-/// The stage's sensors as one controller reads them.
-class StageSenses final : public world::Senses {
- public:
-  StageSenses(Stage& stage, std::string robot) : stage_(stage), robot_(std::move(robot)) {}
-  void release_at(SimTime now) {
-    now_ = now;
-    stage_.look(now);
-  }
-
-  [[nodiscard]] std::uint32_t find(std::string_view sensor) const override {
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < stage_.sensors().size(); ++i) {
-      const world::SensorSpec& spec = stage_.sensors()[i].spec();
-      if ((spec.robot == robot_ && spec.name == sensor) || spec.robot + "/" + spec.name == sensor) return i;
-      names.push_back(spec.robot == robot_ ? spec.name : spec.robot + "/" + spec.name);
-    }
-    throw InputError(Place{}, "the scenario has no sensor `" + std::string(sensor) + "`", nearest_hint(sensor, names));
-  }
-  [[nodiscard]] const world::Reading* latest(std::uint32_t sensor) const override {
-    return stage_.sensors()[sensor].latest_at(now_);
-  }
-  SimTime ask(std::uint32_t sensor) override {
-    const SimTime there = stage_.sensors()[sensor].ask(now_);
-    stage_.look(now_);
-    return there;
-  }
-  [[nodiscard]] SimTime now() const override { return now_; }
-
- private:
-  Stage& stage_;
-  std::string robot_;
-  SimTime now_;
-};
-
 /// One controller of the scenario, when it is due next, and what it has cost.
 struct Called {
   ParticipantId id;
@@ -61,19 +28,6 @@ struct Called {
   Progress progress;
   ProgramReport report;
 };
-
-world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world, StageSenses& senses) {
-  world::ControllerSetup setup;
-  setup.name = robot + "/" + name;
-  setup.robot = robot;
-  setup.period = *program.every;
-  setup.seed = scenario.seed;
-  for (const auto& [key, value] : program.with) setup.options[key] = value;
-  setup.world = &world;
-  setup.senses = &senses;
-  return setup;
-}
 
 std::vector<Called> load_controllers(const Scenario& scenario, Stage& stage) {
   const world::World& world = stage.world();
@@ -112,6 +66,19 @@ Result<Done, std::string> call(Called& called, Stage& stage, RunRecord& record) 
 }
 
 }  // namespace
+
+world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
+                                const ProgramSection& program, const world::World& world, world::Senses& senses) {
+  world::ControllerSetup setup;
+  setup.name = robot + "/" + name;
+  setup.robot = robot;
+  setup.period = *program.every;
+  setup.seed = scenario.seed;
+  for (const auto& [key, value] : program.with) setup.options[key] = value;
+  setup.world = &world;
+  setup.senses = &senses;
+  return setup;
+}
 
 void check_callback(const Scenario& scenario) {
   Stage stage(scenario);

@@ -33,6 +33,8 @@ class Stage {
   [[nodiscard]] SimSpan step() const { return world_->step(); }
   /// All that has a name, parts of vehicles included.
   [[nodiscard]] const world::Catalog& catalog() const { return catalog_; }
+  /// The world as sensors see it now.
+  [[nodiscard]] world::WorldView view() { return world::WorldView(*world_, scene_.get()); }
   /// Commands to an actuator that the scenario gives a delay or a limit pass through it; others go straight to the
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   app::Action action;
   app::add_run(cli, action);
   app::add_check(cli, action);
+  app::add_launch(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);

@@ -15,9 +15,10 @@ namespace {
 struct Flags {
   std::string file;
   std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
+  std::string duration, seed, pace, cpu_speed, journal, node;
   bool json = false;
   bool quiet = false;
+  bool output = false;
 };
 
 std::vector<Override> overrides(const Flags& flags) {
@@ -45,6 +46,14 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+/// "  missed 3 deadlines, late 52us (p99), 1.2ms (max)"; "" where nobody is on the wall clock.
+std::string deadlines_text(const RunWatch& watch) {
+  const auto deadlines = watch.deadlines();
+  if (!deadlines) return "";
+  return "  missed " + std::to_string(deadlines->missed) + " deadlines, late " +
+         format_ns_short(deadlines->late_p99.ns()) + " (p99), " + format_ns_short(deadlines->late_max.ns()) + " (max)";
+}
+
 /// Shows how far the run is, until it goes out of scope.
 class ProgressDisplay {
  public:
@@ -63,10 +72,10 @@ class ProgressDisplay {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       const double sim = watch.time().seconds();
-      char text[160];
-      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s",
+      char text[240];
+      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s%s",
                     100 * sim / duration.seconds(), sim, duration.seconds(), sim / wall,
-                    format_ns_short(watch.drift().ns()).c_str());
+                    format_ns_short(watch.drift().ns()).c_str(), deadlines_text(watch).c_str());
       line.show(text);
     }
   }
@@ -85,11 +94,26 @@ std::string programs_table(const RunReport& report) {
   return rows.size() > 1 ? table(rows) + "\n" : "";
 }
 
+/// How programs kept time on the wall clock; "" in other modes.
+std::string timing_table(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"on the wall clock", "late p50", "p99", "max", "response p50", "p99", "max"}};
+  for (const ProgramReport& p : report.programs) {
+    if (!p.timing) continue;
+    std::vector<std::string> row{p.name};
+    for (const Quantiles& q : {p.timing->late, p.timing->response}) {
+      for (const WallSpan span : {q.p50, q.p99, q.max}) row.push_back(format_ns_short(span.ns()));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows.size() > 1 ? table(rows) + "\n" : "";
+}
+
 std::string shares_line(const RunReport& report) {
   const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
   return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
-         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + idle " +
-         part(report.shares.idle) + "\n";
+         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + waited " +
+         part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
 std::string summary(const RunReport& report) {
@@ -103,7 +127,8 @@ std::string summary(const RunReport& report) {
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + "\n" + programs_table(report);
+                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
+                     "\n" + programs_table(report) + timing_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -130,8 +155,8 @@ int run(const Flags& flags) {
   RunReport report;
   {
     std::optional<ProgressDisplay> display;
-    if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes()}, clock, disk, watch);
+    if (!flags.json && !flags.quiet && !flags.output) display.emplace(watch, scenario.duration);
+    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node, flags.output}, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -161,8 +186,11 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
   verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
+  verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
+      ->type_name("NAME");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
+  verb->add_flag("--output", flags->output, "show what programs print");
   verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 
