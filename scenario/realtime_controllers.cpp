@@ -5,11 +5,13 @@
 #include "coordinator/futex.hpp"
 #include "rt/clock.hpp"
 #include "scenario/coordinator_specs.hpp"
+#include "scenario/stage_senses.hpp"
 
 namespace isochron {
 namespace {
 
 constexpr std::size_t ring_slots = 4096;
+NoSenses no_senses;
 
 rt::MonotonicTime on_clock(WallTime zero, SimTime t) {
   return rt::MonotonicTime(std::chrono::nanoseconds(zero.ns() + t.ns()));
@@ -37,7 +39,7 @@ RealtimeControllers::RealtimeControllers(const Scenario& scenario, const world::
       auto hosted = std::make_unique<Hosted>(robot + "/" + name, program, world);
       try {
         hosted->controller =
-            world::load_controller(program.library.path, setup_of(scenario, robot, name, program, world));
+            world::load_controller(program.library.path, setup_of(scenario, robot, name, program, world, no_senses));
         hosted_.push_back(std::move(hosted));
       } catch (const InputError& error) {
         mistakes.push_back({program.place_of("library"), error.what(), ""});

@@ -17,6 +17,7 @@
 #include "journal/producer.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/vehicle_section.hpp"
 
 namespace isochron {
 
@@ -135,8 +136,8 @@ struct WorldSection : Section {
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
-  v.required("model", s.model, "the model file, MJCF (.xml) or URDF");
-  v.optional("engine", s.engine, "mujoco, ode, or the path of a shared library with an engine of your own");
+  v.required("model", s.model, "the model file, MJCF (.xml) or URDF; for an engine of your own whatever it reads");
+  v.optional("engine", s.engine, "mujoco, ode, or a shared library with an engine of your own");
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
@@ -317,6 +318,7 @@ struct Scenario : Section {
   SimSpan duration = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::optional<WorldSection> world;
+  Named<VehicleSection> vehicles;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   FlowsSection flows;
@@ -334,6 +336,7 @@ void describe(V& v, Scenario& s) {
   v.optional("duration", s.duration, "simulated time to run for");
   v.optional("seed", s.seed, "of all randomness");
   v.optional("world", s.world, "what is simulated");
+  v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("flows", s.flows, "how nodes are run");
