@@ -277,11 +277,27 @@ void Conductor::check_silence(std::uint32_t program) {
   if (schedule_->any_link_waits(program) && !m.cost.recorded() && !m.process->runnable() && !m.channel->asking()) {
     return blocked(program);
   }
-  if (wall_now() - m.silent_since < options_.hang_after) return;
-  m.silent_since = wall_now();
+  if (!hangs(m)) return;
   fault(program, schedule_->program_time(program),
-        "hangs: it asked for nothing for " + to_string(options_.hang_after) + " of wall time");
+        "hangs: it computed or was blocked for " + to_string(options_.hang_after) + " without asking for anything");
   m.process->kill_group(SIGKILL);  // its end is noticed like any other
+  m.silence.reset();
+}
+
+// By what it executed, or by how long it has been blocked: one that only waits for a busy machine does not hang.
+bool Conductor::hangs(Member& m) const {
+  const WallTime now = wall_now();
+  const CpuTime executed = m.process->cpu_time();
+  if (!m.silence) m.silence = Silence{executed, executed, now};
+  if (executed > m.silence->newest) {
+    m.silence->newest = executed;
+    m.silence->stands_since = now;
+  }
+  if (executed - m.silence->from >= CpuSpan::from_ns(options_.hang_after.ns())) return true;
+  if (now - m.silence->stands_since < options_.hang_after) return false;
+  if (!m.process->runnable()) return true;
+  m.silence->stands_since = now;
+  return false;
 }
 
 void Conductor::await_stalled(std::uint32_t program) {
@@ -328,7 +344,7 @@ void Conductor::begin(std::uint32_t program, SimTime at) {
   Member& m = *members_[program];
   if (m.cost.measured()) return;
   show_clock(m, at, at, false);
-  m.silent_since = watch_.last();
+  m.silence.reset();
   if (m.cost.recorded() && !m.promised && !m.pending) promise(program);
 }
 

@@ -77,6 +77,7 @@ class Conductor {
   bool collect_arrivals();
   bool collect_arrival(std::uint32_t program);
   void check_silence(std::uint32_t program);
+  bool hangs(Member& m) const;
   void await_stalled(std::uint32_t program);
   void look_after_stalled();
   void recover(std::uint32_t program, WallTime when);

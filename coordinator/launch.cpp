@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -125,7 +126,8 @@ void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime unti
         throw InputError({}, m.name + ": core " + std::to_string(m.spec.core) + " is beyond the robot's " +
                                  std::to_string(cpus.size() - first));
       }
-      places.push_back({m.cpu, m.spec.priority, m.cost.measured(), protocol::links_max});
+      const int priority = m.spec.best_effort ? std::numeric_limits<int>::min() : m.spec.priority;
+      places.push_back({m.cpu, priority, m.cost.measured(), protocol::links_max});
     }
   }
   happenings_.resize(cpus.size());
@@ -151,7 +153,7 @@ void Conductor::plan_lanes() {
   missing_ = options_.privileges == Privileges::do_without ? "the scenario asks to do without" : missing_privileges();
   if (!missing_.empty() && options_.privileges == Privileges::insist) {
     throw InputError({}, "this run insists on real-time privileges: " + missing_,
-                     "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`");
+                     "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`; see isochron doctor");
   }
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -325,7 +327,7 @@ void Conductor::settle_figures() {
     m.figures.preemptions = schedule_->preemptions(i);
     m.figures.output = watcher_->output(i);
     m.figures.output_size = watcher_->output_size(i);
-    m.figures.last_state = schedule_->describe(i);
+    if (m.figures.last_state.empty()) m.figures.last_state = schedule_->describe(i);
     if (m.figures.failed && !outcome_.why_ended.empty() && outcome_.why_ended.find('\n') == std::string::npos) {
       const std::string tail =
           m.figures.output.substr(m.figures.output.size() - std::min<std::size_t>(m.figures.output.size(), 400));

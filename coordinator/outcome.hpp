@@ -27,7 +27,7 @@ struct ProgramOutcome {
   std::string name;               // "predator/planner"
   std::uint64_t activations = 0;  // releases that it ran
   std::uint64_t overruns = 0;     // activations that ended after the next release
-  std::uint64_t missed = 0;       // releases that it never ran
+  std::uint64_t missed = 0;       // deadlines: activations that ended after theirs, and releases that it never ran
   std::uint64_t reads = 0, writes = 0, sent = 0, received = 0, clock_reads = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t stalls = 0;  // blocked in calls that are not mediated
@@ -37,7 +37,7 @@ struct ProgramOutcome {
   std::uint64_t replay_parted = 0;  // recorded: requests that were not those of the record
   bool failed = false;
   std::string ended;                // "exited with 0 at 3.2 s"; "" = it ran to the end
-  std::string last_state;           // "waiting until 3.2 s", "computing since 3.19 s"
+  std::string last_state;           // "waiting until 3.2 s"; of one that ended: what it asked for last
   std::vector<std::string> faults;  // the first of them, as sentences
   std::uint64_t fault_count = 0;
   std::string output;  // what it printed: start and end of it

@@ -17,7 +17,7 @@ namespace isochron {
 using namespace coordinator;
 
 Compute compute_of(const Scenario& scenario, const ProgramSection& program, const std::string& full_name, bool load) {
-  if (scenario.time.mode == Mode::callback) return ZeroCompute{};
+  if (scenario.time.mode == Mode::callback || scenario.time.mode == Mode::realtime) return ZeroCompute{};
   const ComputeSection& section = program.compute ? *program.compute : scenario.time.compute;
   switch (section.contract) {
     case Contract::zero:
@@ -50,7 +50,10 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   spec.environment.emplace_back("ISOCHRON_SEED", std::to_string(scenario.seed));
   spec.every = program.every.value_or(SimSpan::zero());
   spec.best_effort = program.best_effort;
+  spec.offset = program.offset;
+  spec.deadline = program.deadline.value_or(SimSpan::zero());
   spec.priority = program.priority;
+  spec.core = program.core;
   spec.to = program.to;
   spec.virtual_clock = program.clock == ClockKind::virtual_;
   spec.compute = compute_of(scenario, program, robot + "/" + name, true);
@@ -69,11 +72,11 @@ std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
   for (const auto& [name, section] : scenario.robots) {
     RobotSpec robot;
     robot.name = name;
-    if (section.policy == isochron::Policy::fixed_priority) {
-      robot.policies.push_back(std::make_shared<FixedPriority>());
-    } else {
-      robot.policies.push_back(std::make_shared<LeastProgress>(scenario.time.quantum));
+    std::shared_ptr<const coordinator::Policy> policy = std::make_shared<FixedPriority>();
+    if (section.policy == isochron::Policy::least_progress) {
+      policy = std::make_shared<LeastProgress>(scenario.time.quantum);
     }
+    robot.policies.assign(section.cores, policy);
     for (const auto& [program, spec] : section.programs) {
       if (!spec.run.empty()) robot.programs.push_back(program_spec(scenario, name, program, spec));
     }
@@ -97,11 +100,16 @@ void check_repeatable(const Scenario& scenario) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
-CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step) {
+CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output) {
   CoordinatorOptions options;
   options.step = step;
+  options.show_output = show_output;
   options.quantum = scenario.time.quantum;
+  options.hang_after = scenario.time.hang;
   options.cores = scenario.time.cores.value_or(0);
+  options.privileges = scenario.time.privileges == Rights::insist    ? Privileges::insist
+                       : scenario.time.privileges == Rights::without ? Privileges::do_without
+                                                                     : Privileges::use_if_there;
   if (scenario.time.pace.factor) {
     options.pace = PaceRate(scenario.time.pace.factor->denominator, scenario.time.pace.factor->numerator);
   }
@@ -155,6 +163,7 @@ void fill(const Outcome& outcome, RunReport& report) {
       report.notes.push_back(program.name + ": asked " + std::to_string(program.replay_parted) +
                              " times for something else than in the record");
     }
+    if (program.failed) report.notes.push_back(program.name + " " + program.ended + "; " + program.last_state);
     if (program.failed && !program.output.empty()) report.notes.push_back(program.name + " printed: " + program.output);
   }
   if (outcome.degraded) report.notes.push_back("degraded: " + outcome.control);
@@ -189,10 +198,11 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     }
   }
   RunRecord record(scenario, options, clock, disk, {});
-  stage.begin(record);
+  stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables());
 
-  Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step()), &recorder);
+  Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step(), options.show_output),
+                          &recorder);
   std::stop_source stop;
   const Outcome outcome =
       coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now, SimSpan drift) {

@@ -16,7 +16,7 @@ coordinator::Compute compute_of(const Scenario& scenario, const ProgramSection& 
                                 bool load);
 /// All robots with those of their programs that are executables.
 std::vector<coordinator::RobotSpec> robot_specs(const Scenario& scenario);
-coordinator::CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step);
+coordinator::CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output = false);
 /// Repeatable means that durations are known beforehand: throws InputError for programs that are measured.
 void check_repeatable(const Scenario& scenario);
 

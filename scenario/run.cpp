@@ -55,12 +55,13 @@ Runner runner_for(const Scenario& scenario) {
         throw InputError(mode, "this mode is for programs that are executables", "give them with `run`");
       return {check_coordinator, run_coordinator};
     case Mode::realtime:
+      return {check_realtime, run_realtime};
     case Mode::hil:
     case Mode::heartbeat:
       break;
   }
   throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent and repeatable");
+                   "it has callback, consistent, repeatable and realtime");
 }
 
 }  // namespace
@@ -75,6 +76,7 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
+  if (!options.marks.empty()) watch.control().plan(options.marks);
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
   if (!runs_as_flows(scenario)) {

@@ -37,6 +37,7 @@ class Checker {
   void check() {
     if (scenario_.duration <= SimSpan::zero())
       say(scenario_, "duration", "must be more than nothing", "as in `duration: 20s`");
+    if (scenario_.time.hang <= WallSpan::zero()) say(scenario_.time, "hang", "must be more than nothing", "");
     if (scenario_.time.cores == 0u) say(scenario_.time, "cores", "must be one or more", "");
     if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
     if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
@@ -71,7 +72,13 @@ class Checker {
   void check_robot(const RobotSection& robot) {
     std::set<std::string> names;
     for (const auto& [name, program] : robot.programs) names.insert(name);
-    for (const auto& [name, program] : robot.programs) check_program(name, program, names);
+    if (robot.cores < 1 || robot.cores > 64) say(robot, "cores", "must be 1 to 64", "");
+    for (const auto& [name, program] : robot.programs) {
+      check_program(name, program, names);
+      if (program.core >= robot.cores) {
+        say(program, "core", "is beyond the robot's " + std::to_string(robot.cores), "give the robot `cores: N`");
+      }
+    }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
     if (program.run.empty() == program.library.empty()) {
@@ -83,6 +90,9 @@ class Checker {
           "names `" + program.run[0] + "`, which is no executable next to the scenario file or on the PATH", "");
     }
     if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be more than nothing", "");
+    if (program.deadline && *program.deadline <= SimSpan::zero()) {
+      say(program, "deadline", "must be more than nothing", "");
+    }
     if (program.offset < SimSpan::zero()) say(program, "offset", "must not be negative", "");
     if (!program.library.empty() && !program.every) say(program, "library", "needs `every`", "as in `every: 10ms`");
     if (!program.to.empty() && !names.contains(program.to)) {

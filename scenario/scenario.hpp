@@ -67,14 +67,22 @@ void describe(V& v, ComputeSection& s) {
   v.optional("modelled", s.modelled, "declare them");
 }
 
+enum class Rights { use, insist, without };
+template <>
+struct Words<Rights> {
+  static constexpr std::array<const char*, 3> list{"use", "insist", "without"};
+};
+
 struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
   SimSpan quantum = std::chrono::milliseconds(1);
   std::optional<std::uint32_t> cores;
+  Rights privileges = Rights::use;
   Pace pace;
   Fraction cpu_speed{1, 1};
   WallSpan stall = std::chrono::seconds(5);
+  WallSpan hang = std::chrono::seconds(30);
 };
 template <class V>
 void describe(V& v, TimeSection& s) {
@@ -85,8 +93,14 @@ void describe(V& v, TimeSection& s) {
   v.optional(
       "cores", s.cores,
       "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
+  v.optional("privileges", s.privileges,
+             "real-time priorities for measured programs and mode realtime: use them if allowed, insist on them, or do "
+             "without");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
+  v.optional(
+      "hang", s.hang,
+      "a program that computes or blocks this long without asking for anything is ended (not where it is measured)");
   v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");
 }
 
@@ -157,6 +171,7 @@ struct ProgramSection : Section {
   SimSpan offset;
   std::optional<SimSpan> deadline;
   int priority = 0;
+  std::uint32_t core = 0;
   bool best_effort = false;
   std::string to;
   ClockKind clock = ClockKind::native;
@@ -176,7 +191,9 @@ void describe(V& v, ProgramSection& s) {
   v.optional("offset", s.offset, "first release");
   v.optional("deadline", s.deadline, "time from release to wait() that counts as met; the period if left out");
   v.optional("priority", s.priority, "under fixed-priority: higher runs first");
-  v.optional("best_effort", s.best_effort, "runs when nobody else wants to, as planners do");
+  v.optional("core", s.core, "which of the robot's cores it runs on, from 0");
+  v.optional("best_effort", s.best_effort,
+             "runs when nobody else of its core wants to, as planners do; has no deadline");
   v.optional("to", s.to, "the program of this robot that receives what this one sends");
   v.optional("clock", s.clock,
              "virtual: the program knows nothing of Isochron; its clock and sleeps follow simulated time");
@@ -190,6 +207,7 @@ void describe(V& v, ProgramSection& s) {
 struct RobotSection : Section {
   std::string body;
   Policy policy = Policy::least_progress;
+  std::uint32_t cores = 1;
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
   Named<ProgramSection> programs;
@@ -198,6 +216,7 @@ template <class V>
 void describe(V& v, RobotSection& s) {
   v.optional("body", s.body, "the robot's body in the model; its own name if left out");
   v.optional("policy", s.policy, "how its programs share its computer");
+  v.optional("cores", s.cores, "cores of its computer; programs of different cores run at the same time");
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
@@ -287,6 +306,12 @@ void describe(V& v, JournalSection& s) {
   v.optional("when_full", s.when_full, "drop and count, or block; block where runs must repeat");
 }
 
+/// One `--set path=value`.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
 struct Scenario : Section {
   std::string name;
   SimSpan duration = std::chrono::seconds(10);
@@ -316,12 +341,6 @@ void describe(V& v, Scenario& s) {
   v.optional("time", s.time, "by which rule time passes");
   v.optional("journal", s.journal, "what the run leaves");
 }
-
-/// One `--set path=value`.
-struct Override {
-  std::string path;
-  std::string value;
-};
 
 /// Throws InputError with every mistake.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides = {});

@@ -27,6 +27,12 @@ struct PairDistance {
   Line line;
 };
 
+/// Any number of any topic over time, as asked for with --plot.
+struct Variable {
+  std::string name;  // "/prey/imu linear_acceleration.x"
+  Line line;
+};
+
 /// A program's work for one release: due at, began at, last seen doing something at.
 struct Activation {
   double due_s = 0, begin_s = 0, end_s = 0;
@@ -51,6 +57,7 @@ struct ProgramFigures {
   std::string name, end;
   std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
   double executed_s = 0, waited_s = 0;
+  std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 
 struct WallShare {
@@ -83,6 +90,7 @@ struct RunData {
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
+  std::vector<Variable> variables;
   std::vector<Lane> lanes;
 
   /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
@@ -93,5 +101,7 @@ struct RunData {
 };
 
 RunData load_run(Disk& disk, const std::string& file);
+/// Adds a variable, "TOPIC:FIELD". Throws InputError when this run has none of that name.
+void load_variable(Disk& disk, RunData& run, const std::string& wanted);
 
 }  // namespace isochron::app

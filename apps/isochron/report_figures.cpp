@@ -45,6 +45,11 @@ ProgramFigures program_of(const Json& json) {
   p.preemptions = count(json, "preemptions");
   p.executed_s = number(json, "executed_s");
   p.waited_s = number(json, "waited_s");
+  for (const char* what : {"late_ns", "response_ns"}) {
+    if (!member(json, what).is_object()) continue;
+    for (const char* quantile : {"p50", "p99", "max"})
+      p.wall_clock_s.push_back(1e-9 * number(member(json, what), quantile));
+  }
   return p;
 }
 

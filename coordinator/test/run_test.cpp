@@ -1,4 +1,5 @@
 // Whole runs with real processes: what computing costs, and in which order things happen.
+#include <algorithm>
 #include <thread>
 
 #include "coordinator/test/run_support.hpp"
@@ -35,6 +36,22 @@ TEST(CoordinatorRun, ASlowerComputerMissesItsDeadlines) {
   EXPECT_GE(r.of("a/controller").overruns, 10u);
   EXPECT_LT(r.of("a/controller").activations, 20u);  // 16 ms for each
   EXPECT_GT(r.of("a/controller").activations, 10u);
+}
+
+TEST(CoordinatorRun, AnActivationThatEndsAfterItsDeadlineMissesIt) {
+  auto controller = program("controller", {"controller", "10"}, modelled(4ms));
+  controller.deadline = 3ms;
+  controller.offset = 2ms;
+  auto r = run({robot("a", {controller})}, 100ms);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  EXPECT_EQ(r.of("a/controller").missed, 10u);
+  EXPECT_EQ(r.of("a/controller").overruns, 0u);
+  const auto first = std::find_if(r.record.happenings.begin(), r.record.happenings.end(),
+                                  [](const Happening& h) { return h.kind == Happening::Kind::release; });
+  ASSERT_NE(first, r.record.happenings.end());
+  EXPECT_EQ(first->at, at(2ms));
+  controller.best_effort = true;
+  EXPECT_EQ(run({robot("a", {controller})}, 100ms).of("a/controller").missed, 0u);
 }
 
 TEST(CoordinatorRun, AccountingAddsUp) {
