@@ -87,7 +87,7 @@ RunReport run_callback(const Scenario& scenario, const RunOptions& options, Cloc
   RunRecord record(scenario, options, clock, disk, names);
   Pacer pacer(scenario.time.pace, clock, watch);
   RunReport report = report_of(scenario);
-  stage.begin(record);
+  stage.begin(record, watch);
 
   const SimTime end = SimTime::zero() + scenario.duration;
   WallSpan in_world, in_programs;

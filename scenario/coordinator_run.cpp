@@ -198,7 +198,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     }
   }
   RunRecord record(scenario, options, clock, disk, {});
-  stage.begin(record);
+  stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables());
 
   Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step(), options.show_output),

@@ -4,9 +4,10 @@
 
 namespace isochron {
 
-FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch,
+FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
                            std::optional<std::uint32_t> only)
     : record_(record),
+      watch_(watch),
       stall_channel_(record.journal().channel<WaitRecord>("/isochron/stall", {.in_digest = false})),
       stall_producer_(&record.journal().producer("/isochron/stall", 1U << 20U)) {
   for (const auto& [name, every] : plan.programs) {
@@ -41,6 +42,7 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
 void FlowRecorder::sent(const flow::Sent& message) {
   Lane& lane = lanes_[message.flow];
   lane.pacer.wait_for(message.time);
+  watch_.control().hold(message.time, record_.clock(), watch_.stop_flag());
   record_.progress(lane.node, message.time);
   newest_.store(message.time.ns(), std::memory_order_relaxed);
   if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));

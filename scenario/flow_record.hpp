@@ -31,7 +31,7 @@ ISOCHRON_MESSAGE(WaitRecord, "isochron_msgs/msg/Wait", stall, node, what, flow, 
 class FlowRecorder final : public flow::Recorder {
  public:
   /// With `only`: the flows of that node, which is the journal's only participant.
-  FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, const RunWatch& watch,
+  FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
                std::optional<std::uint32_t> only = std::nullopt);
 
   void sent(const flow::Sent& message) override;
@@ -59,6 +59,7 @@ class FlowRecorder final : public flow::Recorder {
     Tally* tally;
   };
   RunRecord& record_;
+  RunWatch& watch_;
   std::map<std::string, Tally> tallies_;
   std::vector<Lane> lanes_;
   std::atomic<std::int64_t> newest_{0};

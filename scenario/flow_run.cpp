@@ -51,7 +51,7 @@ class Observer {
   std::thread thread_;
 };
 
-flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, FlowRecorder& recorder, Clock& clock,
+flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecorder& recorder, Clock& clock,
                            std::vector<std::string>& notes) {
   flow::Options options;
   options.until = SimTime::zero() + scenario.duration;
@@ -59,9 +59,10 @@ flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, Flow
   options.workers = static_cast<std::uint32_t>(scenario.flows.workers);
   options.disturb = scenario.flows.disturb;
   options.stall_after = scenario.time.stall;
-  options.on_stall = [&notes, &recorder](const flow::WaitForGraph& graph) {
+  options.on_stall = [&notes, &recorder, &watch](const flow::WaitForGraph& graph) {
     const std::string text = to_string(graph);
     std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", text.c_str());
+    watch.control().stalled(text);
     notes.push_back("nothing moved:\n" + text);
     recorder.stalled(graph);
   };

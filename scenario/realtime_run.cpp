@@ -192,7 +192,7 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   WorldPlant plant(stage, scenario);
   RealtimeControllers controllers(scenario, stage.world());
   RunRecord record(scenario, options, clock, disk, {"world", "wall clock"});
-  stage.begin(record);
+  stage.begin(record, watch);
   (void)plant.advance_to(SimTime::zero()).ok();  // the first state is there to be read
   std::vector<RealtimeProgram> programs = programs_of(scenario, record);
   std::vector<std::string> names;

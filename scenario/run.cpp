@@ -76,6 +76,7 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
+  if (!options.marks.empty()) watch.control().plan(options.marks);
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
   if (!runs_as_flows(scenario)) {

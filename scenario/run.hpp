@@ -16,6 +16,7 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
@@ -31,6 +32,8 @@ class RunWatch {
   void at(SimTime time) { sim_ns_.store(time.ns(), std::memory_order_relaxed); }
   [[nodiscard]] SimTime time() const { return SimTime::from_ns(sim_ns_.load(std::memory_order_relaxed)); }
   void drift(SimSpan most) { drift_ns_.store(most.ns(), std::memory_order_relaxed); }
+  /// How the run is steered while it goes on.
+  [[nodiscard]] RunControl& control() { return control_; }
   [[nodiscard]] SimSpan drift() const { return SimSpan::from_ns(drift_ns_.load(std::memory_order_relaxed)); }
 
   /// Real time, live: deadlines missed so far by all programs, and how late releases were.
@@ -56,7 +59,7 @@ class RunWatch {
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> sim_ns_{0};
   std::atomic<std::int64_t> drift_ns_{0};
-  std::atomic<std::int64_t> missed_{-1}, late_p99_ns_{0}, late_max_ns_{0};
+  std::atomic<std::int64_t> missed_{-1}, late_p99_ns_{0}, late_max_ns_ { 0 RunControl control_; };
 };
 
 /// Half, nearly all and the worst of many wall times.
@@ -116,6 +119,8 @@ struct RunOptions {
   std::map<std::string, std::string> machine = {};  // recorded with the run
   std::string node = {};                            // run this node only; the others run elsewhere
   bool show_output = false;                         // of programs, on our stderr
+  std::vector<Mark> marks = {};                     // what is done to the run, when; as in a recorded one
+  JournalTap* tap = nullptr;                        // sees what is recorded, as it is
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

@@ -306,6 +306,12 @@ void describe(V& v, JournalSection& s) {
   v.optional("when_full", s.when_full, "drop and count, or block; block where runs must repeat");
 }
 
+/// One `--set path=value`.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
 struct Scenario : Section {
   std::string name;
   SimSpan duration = std::chrono::seconds(10);
@@ -335,12 +341,6 @@ void describe(V& v, Scenario& s) {
   v.optional("time", s.time, "by which rule time passes");
   v.optional("journal", s.journal, "what the run leaves");
 }
-
-/// One `--set path=value`.
-struct Override {
-  std::string path;
-  std::string value;
-};
 
 /// Throws InputError with every mistake.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides = {});

@@ -1,5 +1,9 @@
 #include "scenario/stage.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "scenario/scene_messages.hpp"
 #include "world/fields.hpp"
 
 namespace isochron {
@@ -41,6 +45,9 @@ Stage::Stage(const Scenario& scenario) : world_(make_world(*scenario.world)) {
     const world::Actuator& made = actuators_.emplace_back(std::move(spec), world_->actuators());
     actuator_of_[made.index()] = static_cast<int>(actuators_.size()) - 1;
   }
+  auto disturbance = std::make_unique<Disturbance>();
+  disturbance_ = disturbance.get();
+  world_->add(std::move(disturbance));
   state_ = world_->make_state();
 }
 
@@ -55,8 +62,9 @@ Result<Done, std::string> Stage::command(std::uint32_t actuator, SimTime at, dou
   return done();
 }
 
-void Stage::begin(RunRecord& record) {
+void Stage::begin(RunRecord& record, RunWatch& watch) {
   record_ = &record;
+  watch_ = &watch;
   Journal& journal = record.journal();
   state_channel_ = journal.channel<world::WorldState>("/world/state");
   transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
@@ -70,6 +78,7 @@ void Stage::begin(RunRecord& record) {
       channels.push_back(journal.channel(topic, {output.message_name, output.schema}));
     }
   }
+  record_scene();
   record_state();
 }
 
@@ -86,6 +95,10 @@ void Stage::look_before(SimTime until) {
 Result<Done, std::string> Stage::take_step() {
   const SimTime now = world_->time();
   const SimTime next = now + world_->step();
+  if (watch_ != nullptr) {
+    watch_->control().hold(next, record_->clock(), watch_->stop_flag());
+    obey(watch_->control());
+  }
   look_before(next);
   for (world::Actuator& actuator : actuators_) {
     // The value passed its limits already; only a NaN could be refused, and that was refused on its way in.
@@ -95,6 +108,31 @@ Result<Done, std::string> Stage::take_step() {
   if (!stepped.ok()) return fail(stepped.error().what);
   if (record_ != nullptr) record_state();
   return done();
+}
+
+void Stage::obey(RunControl& control) {
+  for (Mark& mark : control.take(world_->time())) {
+    mark.at = world_->time();
+    const std::vector<std::string>& bodies = world_->catalog().bodies;
+    if (mark.what == "push") {
+      const auto body = std::find(bodies.begin() + 1, bodies.end(), mark.about);
+      if (body == bodies.end()) continue;
+      disturbance_->push(static_cast<std::uint32_t>(body - bodies.begin()), mark.force,
+                         mark.at + SimSpan::from_ns(std::llround(mark.seconds * 1e9)));
+    }
+    if (!mark_channel_) mark_channel_ = record_->journal().channel<Mark>(marks_topic);
+    record_->producer().write(*mark_channel_, mark.at, mark);
+  }
+}
+
+void Stage::record_scene() {
+  constexpr std::size_t most = 12U << 20U;  // a model with larger meshes is shown without them
+  const ChannelId channel = record_->journal().channel<scene::SceneUpdate>("/scene", {.in_digest = false});
+  scene::SceneUpdate scene = scene::describe_scene(world_->engine());
+  if (cdr_size(scene) > most) {
+    for (scene::SceneEntity& entity : scene.entities) entity.triangles.clear();
+  }
+  record_->producer().write(channel, world_->time(), scene);
 }
 
 void Stage::record_state() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "scenario/disturbance.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/scenario.hpp"
 #include "world/actuators/actuator.hpp"
@@ -36,8 +37,8 @@ class Stage {
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
 
-  /// Makes the channels and records the first state.
-  void begin(RunRecord& record);
+  /// Makes the channels and records the first state. The watch is obeyed before each step.
+  void begin(RunRecord& record, RunWatch& watch);
   /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
   void look(SimTime at);
   /// One step of the world, with all sensors that look before it ends.
@@ -45,6 +46,8 @@ class Stage {
 
  private:
   void look_before(SimTime until);
+  void obey(RunControl& control);
+  void record_scene();
   void record_state();
   void record_reading(std::size_t sensor, const world::Reading& reading);
 
@@ -54,12 +57,15 @@ class Stage {
   std::vector<world::Actuator> actuators_;
   std::vector<int> actuator_of_;  // by the world's actuator; -1 = none between
 
+  Disturbance* disturbance_ = nullptr;  // the world's
   RunRecord* record_ = nullptr;
+  RunWatch* watch_ = nullptr;
   world::State state_;
   world::WorldState message_;
   tf2_msgs::TFMessage transforms_;
   sensor_msgs::JointState joints_;
   ChannelId state_channel_, transform_channel_, joint_channel_;
+  std::optional<ChannelId> mark_channel_;  // made for the first mark: a run without any has the digest it always had
   std::vector<std::vector<ChannelId>> reading_channels_;
   SimTime next_view_;
 };

@@ -19,10 +19,10 @@ struct ReportOptions {
   std::string from, to;
   bool scatter = false;
   std::string signal;
+  std::vector<std::string> plots;
 };
 
 constexpr std::size_t most_cards = 12;  // more runs than that are shown together
-
 
 double window_edge(const std::string& text, const char* flag, double otherwise) {
   if (text.empty()) return otherwise;
@@ -56,7 +56,10 @@ int report(const ReportOptions& options) {
   refuse_overwriting(options);
   PosixDisk disk;
   std::vector<RunData> runs;
-  for (const std::string& journal : options.journals) runs.push_back(load_run(disk, journal));
+  for (const std::string& journal : options.journals) {
+    runs.push_back(load_run(disk, journal));
+    for (const std::string& variable : options.plots) load_variable(disk, runs.back(), variable);
+  }
   const bool together = options.scatter || runs.size() > most_cards;
   const std::string page = together ? scatter_page(disk, runs, options.signal)
                                     : report_page(runs, window, scatter_section(disk, runs, options.signal));
@@ -81,6 +84,9 @@ void add_report(CLI::App& app, Action& action) {
       app.add_subcommand("report", "one HTML page of one or more runs: verdicts, drift, distances, schedule");
   verb->add_option("JOURNAL", options->journals, "what `isochron run` left; several are compared")->required();
   verb->add_option("-o,--output", options->output, "where the page goes; report.html if left out");
+  verb->add_option("--plot", options->plots, "any variable, over time and as a histogram: /prey/imu:angular_velocity.z")
+      ->type_name("TOPIC:FIELD")
+      ->allow_extra_args(false);
   verb->add_option("--from", options->from, "show the schedule from here, such as 1.5s");
   verb->add_option("--to", options->to, "show the schedule up to here");
   verb->add_flag("--scatter", options->scatter,

@@ -27,6 +27,12 @@ struct PairDistance {
   Line line;
 };
 
+/// Any number of any topic over time, as asked for with --plot.
+struct Variable {
+  std::string name;  // "/prey/imu linear_acceleration.x"
+  Line line;
+};
+
 /// A program's work for one release: due at, began at, last seen doing something at.
 struct Activation {
   double due_s = 0, begin_s = 0, end_s = 0;
@@ -84,6 +90,7 @@ struct RunData {
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
+  std::vector<Variable> variables;
   std::vector<Lane> lanes;
 
   /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
@@ -94,5 +101,7 @@ struct RunData {
 };
 
 RunData load_run(Disk& disk, const std::string& file);
+/// Adds a variable, "TOPIC:FIELD". Throws InputError when this run has none of that name.
+void load_variable(Disk& disk, RunData& run, const std::string& wanted);
 
 }  // namespace isochron::app

@@ -14,8 +14,8 @@
 namespace isochron::app {
 namespace {
 
-constexpr std::size_t most_curves = 40;            // of one group; more are one smear
-constexpr std::size_t most_numbers = 200;          // of one record that are looked at
+constexpr std::size_t most_curves = 40;    // of one group; more are one smear
+constexpr std::size_t most_numbers = 200;  // of one record that are looked at
 constexpr const char* signal_hint = "as in --signal /yellow.position:position[0]";
 
 struct Signal {
@@ -103,20 +103,21 @@ std::string dots(const std::vector<RunGroup>& groups, const std::vector<Finals>&
   if (all.empty()) return "";
   const double from = all.width() > 0 ? all.least : all.least - 1, to = all.width() > 0 ? all.most : all.least + 1;
   const double tall = row * static_cast<double>(groups.size()) + 30;
-  std::string svg = "<svg role=\"img\" aria-label=\"the last value of each run\" viewBox=\"0 0 " + at(width) + " " +
-                    at(tall) + "\">";
+  std::string svg =
+      "<svg role=\"img\" aria-label=\"the last value of each run\" viewBox=\"0 0 " + at(width) + " " + at(tall) + "\">";
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const double middle = row * (static_cast<double>(g) + 0.5);
-    svg += "<text x=\"0\" y=\"" + at(middle + 4) + "\">" + escape(groups[g].name) + "</text><line class=\"grid\" x1=\"" +
-           at(left) + "\" x2=\"" + at(width - right) + "\" y1=\"" + at(middle) + "\" y2=\"" + at(middle) + "\"/>";
+    svg += "<text x=\"0\" y=\"" + at(middle + 4) + "\">" + escape(groups[g].name) +
+           "</text><line class=\"grid\" x1=\"" + at(left) + "\" x2=\"" + at(width - right) + "\" y1=\"" + at(middle) +
+           "\" y2=\"" + at(middle) + "\"/>";
     std::size_t n = 0;
     for (const std::size_t run : groups[g].runs) {
       const auto found = finals[run].find(signal);
       if (found == finals[run].end()) continue;
       const double x = left + (found->second - from) / (to - from) * (width - left - right);
       const double y = middle + (static_cast<double>(n++ % 7) - 3) * 3.5;  // equal ones must not hide each other
-      svg += "<circle class=\"histogram c" + std::to_string(g) + "\" stroke=\"var(--mine)\" cx=\"" + at(x) + "\" cy=\"" +
-             at(y) + "\" r=\"4\"/>";
+      svg += "<circle class=\"histogram c" + std::to_string(g) + "\" stroke=\"var(--mine)\" cx=\"" + at(x) +
+             "\" cy=\"" + at(y) + "\" r=\"4\"/>";
     }
   }
   return svg + "<text class=\"tick\" x=\"" + at(left) + "\" y=\"" + at(tall - 8) + "\">" + number_text(from, 6) +

@@ -1,13 +1,13 @@
-#include <csignal>
-#include <thread>
-
+#include "scenario/run.hpp"
 #include "apps/isochron/command.hpp"
-#include "apps/isochron/machine.hpp"
+#include "apps/isochron/run_watched.hpp"
+#include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
-#include "scenario/run.hpp"
-#include "scenario/wall_clock.hpp"
+#include "view/live_source.hpp"
+#include "view/recorded_source.hpp"
+#include "view/view_server.hpp"
 
 namespace isochron::app {
 namespace {
@@ -19,6 +19,10 @@ struct Flags {
   bool json = false;
   bool quiet = false;
   bool output = false;
+  bool view = false;
+  bool paused = false;
+  bool open = false;
+  std::uint16_t port = 0;
 };
 
 std::vector<Override> overrides(const Flags& flags) {
@@ -38,50 +42,6 @@ std::vector<Override> overrides(const Flags& flags) {
   given(flags.cpu_speed, "time.cpu_speed");
   return all;
 }
-
-RunWatch* watched = nullptr;
-/// The first Ctrl-C stops the run cleanly; the second one is the system's.
-void on_interrupt(int signal) {
-  if (watched != nullptr) watched->stop();
-  std::signal(signal, SIG_DFL);
-}
-
-/// "  missed 3 deadlines, late 52us (p99), 1.2ms (max)"; "" where nobody is on the wall clock.
-std::string deadlines_text(const RunWatch& watch) {
-  const auto deadlines = watch.deadlines();
-  if (!deadlines) return "";
-  return "  missed " + std::to_string(deadlines->missed) + " deadlines, late " +
-         format_ns_short(deadlines->late_p99.ns()) + " (p99), " + format_ns_short(deadlines->late_max.ns()) + " (max)";
-}
-
-/// Shows how far the run is, until it goes out of scope.
-class ProgressDisplay {
- public:
-  ProgressDisplay(const RunWatch& watch, SimSpan duration)
-      : thread_([this, &watch, duration] { show(watch, duration); }) {}
-  ~ProgressDisplay() {
-    done_.store(true);
-    thread_.join();
-  }
-
- private:
-  void show(const RunWatch& watch, SimSpan duration) {
-    StatusLine line;
-    const auto start = std::chrono::steady_clock::now();
-    while (!done_.load()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const double sim = watch.time().seconds();
-      char text[240];
-      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s%s",
-                    100 * sim / duration.seconds(), sim, duration.seconds(), sim / wall,
-                    format_ns_short(watch.drift().ns()).c_str(), deadlines_text(watch).c_str());
-      line.show(text);
-    }
-  }
-  std::atomic<bool> done_{false};
-  std::thread thread_;
-};
 
 std::string programs_table(const RunReport& report) {
   std::vector<std::vector<std::string>> rows{
@@ -135,40 +95,43 @@ std::string summary(const RunReport& report) {
          human(static_cast<double>(report.record.bytes)) + "B)\n";
 }
 
-std::map<std::string, std::string> machine_notes() {
-  std::map<std::string, std::string> notes;
-  const nlohmann::ordered_json machine = describe_machine();
-  for (auto entry = machine.begin(); entry != machine.end(); ++entry) {
-    notes[entry.key()] = entry->is_string() ? entry->get<std::string>() : entry->dump();
+/// The run with a page to look at it and steer it; when it has ended, the page shows its journal, until Ctrl-C.
+int run_viewed(Scenario scenario, const Flags& flags) {
+  RunWatch watch;
+  if (scenario.time.pace.factor) {  // the page may change it
+    const Fraction& pace = *scenario.time.pace.factor;
+    watch.control().set_speed(static_cast<double>(pace.numerator) / static_cast<double>(pace.denominator));
+    scenario.time.pace = {};
   }
-  return notes;
+  if (flags.paused) watch.control().pause();
+  view::LiveSource live(scenario, watch);
+  view::ViewServer handler(live);
+  PosixDisk disk;
+  std::unique_ptr<view::RecordedSource> recorded;
+  const auto server = serve_view(handler, {flags.port, flags.open, flags.json});
+  const RunReport report =
+      run_watched(scenario, {.journal = flags.journal, .tap = &live.tap()}, !flags.json && !flags.quiet, watch);
+  print(flags.json ? to_json(report) + "\n" : summary(report));
+  if (auto opened = view::RecordedSource::open(disk, report.journal); opened.ok()) {
+    recorded = std::move(opened).value();
+    handler.show(*recorded);
+  }
+  live.ended(report);
+  if (report.end != RunReport::End::interrupted) {
+    say("The page shows the journal now. Ctrl-C ends it.\n");
+    wait_for_interrupt();
+  }
+  return exit_code(report);
 }
 
 int run(const Flags& flags) {
   const Scenario scenario = load_scenario(flags.file, overrides(flags));
-  WallClock clock;
-  PosixDisk disk;
-  RunWatch watch;
-  watched = &watch;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  RunReport report;
-  {
-    std::optional<ProgressDisplay> display;
-    if (!flags.json && !flags.quiet && !flags.output) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes(), flags.node, flags.output}, clock, disk, watch);
-  }
-  watched = nullptr;
+  if (flags.view) return run_viewed(scenario, flags);
+  const RunReport report =
+      run_watched(scenario, {.journal = flags.journal, .node = flags.node, .show_output = flags.output},
+                  !flags.json && !flags.quiet && !flags.output);
   print(flags.json ? to_json(report) + "\n" : summary(report));
-  switch (report.end) {
-    case RunReport::End::finished:
-      return exit_fine;
-    case RunReport::End::interrupted:
-      return exit_interrupted;
-    case RunReport::End::failed:
-      return exit_failed;
-  }
-  return exit_failed;
+  return exit_code(report);
 }
 
 }  // namespace
@@ -191,6 +154,12 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
   verb->add_flag("--output", flags->output, "show what programs print");
+  CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
+  verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
+  verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);
+  verb->add_option("--port", flags->port, "with --view: of 127.0.0.1; any that is free if left out")
+      ->type_name("PORT")
+      ->needs(view);
   verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

@@ -114,6 +114,14 @@ class ReportTest(unittest.TestCase):
             if tag in ("svg", "canvas"):
                 self.assertTrue(attributes.get("aria-label"), tag)
 
+    def test_any_variable_is_shown_over_time_and_as_a_histogram(self):
+        both, page = (self.path("first.mcap"), self.path("second.mcap")), self.path("plot.html")
+        done = isochron("report", *both, "-o", page, "--plot", "/prey/imu:angular_velocity.z")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("how often /prey/imu angular_velocity.z had each value", self.read("plot.html"))
+        bad = isochron("report", both[0], "-o", page, "--plot", "/prey/imu:nothing")
+        self.assertEqual(bad.returncode, 2)
+
     def test_a_cut_journal_gives_a_report_with_a_banner(self):
         whole = self.journal("first.mcap")
         cut = self.make("cut.mcap", whole[: len(whole) * 2 // 3])

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -70,7 +71,7 @@ class Locked {
 
 void* call(void* event) {
   const sigevent e = *static_cast<sigevent*>(event);
-  delete static_cast<sigevent*>(event);
+  free(event);
   e.sigev_notify_function(e.sigev_value);
   return nullptr;
 }
@@ -80,7 +81,14 @@ bool send(const sigevent& e, bool plain) {
   if (e.sigev_notify == SIGEV_NONE) return false;
   if (e.sigev_notify == SIGEV_THREAD) {
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, call, new sigevent(e)) == 0) pthread_detach(thread);
+    auto* copy = static_cast<sigevent*>(malloc(sizeof e));  // not new: the C++ library of the program is its own
+    if (copy == nullptr) return false;
+    *copy = e;
+    if (pthread_create(&thread, nullptr, call, copy) == 0) {
+      pthread_detach(thread);
+    } else {
+      free(copy);
+    }
     return false;
   }
   struct sigaction action {};
@@ -105,9 +113,7 @@ void find_earliest() {
 }
 
 void* help(void* wake) {
-  const auto mine = *static_cast<std::int64_t*>(wake);
-  delete static_cast<std::int64_t*>(wake);
-  for (std::int64_t until = mine; until != forever;) {
+  for (auto until = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(wake)); until != forever;) {
     sleep_until_ns(until);
     send_signals();
     const Locked lock;
@@ -123,9 +129,7 @@ bool ensure_helper() {
   const std::int64_t wake = earliest.load();
   if (wake >= helper_wakes) return true;
   pthread_t thread;
-  auto* argument = new std::int64_t(wake);
-  if (pthread_create(&thread, nullptr, help, argument) != 0) {
-    delete argument;
+  if (pthread_create(&thread, nullptr, help, reinterpret_cast<void*>(static_cast<std::intptr_t>(wake))) != 0) {
     return false;
   }
   pthread_detach(thread);

@@ -8,13 +8,26 @@
 
 Numbers and arrays of numbers come and go as float, int, or lists of them (numpy arrays where numpy is there and
 `numpy=True`); everything else as bytes. All times are seconds as float, or nanoseconds where a name ends with _ns.
+
+Around runs there is more, which needs numpy: load() reads a journal, run(), replay() and sweep() start the command.
 """
 import ctypes
 import os
 import re
 import struct
 
-__all__ = ["attach", "Robot", "Error", "Message"]
+__all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "Journal", "Run"]
+
+_LATER = {"load": "journal", "Journal": "journal", "Table": "journal", "JournalError": "journal", "run": "runs",
+          "check": "runs", "replay": "runs", "sweep": "runs", "Run": "runs", "CommandError": "runs"}
+
+
+def __getattr__(name):  # a robot program starts quicker without what it does not use
+    if name in _LATER:
+        import importlib
+        return getattr(importlib.import_module("." + _LATER[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 _OK, _ENDED, _NOTHING = 1, 0, 2
 _NEVER = 2**63 - 1
