@@ -42,13 +42,14 @@ Runner runner_for(const Scenario& scenario) {
       if (!has_executables(scenario))
         throw InputError(mode, "this mode is for programs that are executables", "give them with `run`");
       return {check_coordinator, run_coordinator};
-    case Mode::realtime:
     case Mode::hil:
+      return {check_hil, run_hil};
+    case Mode::realtime:
     case Mode::heartbeat:
       break;
   }
   throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent and repeatable");
+                   "it has callback, consistent, repeatable and hil");
 }
 
 }  // namespace

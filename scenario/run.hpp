@@ -8,6 +8,7 @@
 // handler.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/hil_report.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
@@ -67,6 +69,7 @@ struct RunReport {
   bool drift_exact = true;
   WallShares shares;
   std::vector<ProgramReport> programs;
+  std::optional<HilReport> hil;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
@@ -80,6 +83,8 @@ std::string to_json(const RunReport& report);
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
+  /// Mode hil: told where targets connect to, and who is awaited.
+  std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "v2x": {"core", "rt", "flow", "journal", "link"},
     "world": {"core", "rt", "flow", "journal", "link"},
     "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world"},
+    "tasks": {"core", "client"},
     "bench": set(),
     "testing": {"core"},
     "apps": {"core", "rt", "flow", "journal", "link", "client", "coordinator", "hil", "agents", "v2x", "world",

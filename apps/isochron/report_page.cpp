@@ -161,7 +161,8 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
          escape(title) + "</h1><p class=\"soft\">Made by isochron " ISOCHRON_VERSION " from " +
          (runs.size() == 1 ? "its journal" : "their journals") + ".</p>" + sameness(runs) + verdict_section(runs) +
          comparison_section(runs) + drift_section(runs) + distance_section(runs) + schedule_section(runs, window) +
-         program_section(runs) + wall_section(runs) + scenario_section(runs) + "</main></body></html>\n";
+         program_section(runs) + hil_section(runs) + wall_section(runs) + scenario_section(runs) +
+         "</main></body></html>\n";
 }
 
 }  // namespace isochron::app

@@ -15,5 +15,7 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
 std::string verdict_section(const std::vector<RunData>& runs);
 std::string comparison_section(const std::vector<RunData>& runs);
 std::string program_section(const std::vector<RunData>& runs);
+/// Hardware in the loop: who was held, for whom, and how long.
+std::string hil_section(const std::vector<RunData>& runs);
 
 }  // namespace isochron::app

@@ -1,24 +1,17 @@
 #include <csignal>
 #include <thread>
 
-#include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
+#include "apps/isochron/run.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
-#include "scenario/run.hpp"
 #include "scenario/wall_clock.hpp"
 
 namespace isochron::app {
 namespace {
 
-struct Flags {
-  std::string file;
-  std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
-  bool json = false;
-  bool quiet = false;
-};
+using Flags = RunFlags;
 
 std::vector<Override> overrides(const Flags& flags) {
   std::vector<Override> all;
@@ -119,8 +112,12 @@ std::map<std::string, std::string> machine_notes() {
   return notes;
 }
 
-int run(const Flags& flags) {
-  const Scenario scenario = load_scenario(flags.file, overrides(flags));
+}  // namespace
+
+int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOptions options) {
+  std::vector<Override> all = overrides(flags);
+  all.insert(all.end(), more.begin(), more.end());
+  const Scenario scenario = load_scenario(flags.file, all);
   WallClock clock;
   PosixDisk disk;
   RunWatch watch;
@@ -131,7 +128,9 @@ int run(const Flags& flags) {
   {
     std::optional<ProgressDisplay> display;
     if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes()}, clock, disk, watch);
+    options.journal = flags.journal;
+    options.machine = machine_notes();
+    report = run_scenario(scenario, options, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -146,24 +145,26 @@ int run(const Flags& flags) {
   return exit_failed;
 }
 
-}  // namespace
+void add_run_flags(CLI::App& verb, RunFlags& flags) {
+  verb.add_option("FILE", flags.file, "scenario file")->required();
+  verb.add_option("--set", flags.sets, "change a value: --set time.quantum=250us")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb.add_option("--duration", flags.duration, "simulated time to run for")->type_name("TIME");
+  verb.add_option("--seed", flags.seed, "of all randomness")->type_name("N");
+  verb.add_option("--pace", flags.pace, "free, 1x, 0.5x")->type_name("PACE");
+  verb.add_option("--cpu-speed", flags.cpu_speed, "of the robots' computers in units of this one: 0.25")
+      ->type_name("FACTOR");
+  verb.add_option("--journal", flags.journal, "where the record goes")->type_name("FILE");
+  verb.add_flag("--json", flags.json, "end with one JSON object instead of the summary");
+  verb.add_flag("--quiet", flags.quiet, "show no progress");
+}
 
 void add_run(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("run", "run a scenario; leaves a journal and prints drift, deadlines and digest");
-  verb->add_option("FILE", flags->file, "scenario file")->required();
-  verb->add_option("--set", flags->sets, "change a value: --set time.quantum=250us")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--duration", flags->duration, "simulated time to run for")->type_name("TIME");
-  verb->add_option("--seed", flags->seed, "of all randomness")->type_name("N");
-  verb->add_option("--pace", flags->pace, "free, 1x, 0.5x")->type_name("PACE");
-  verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
-      ->type_name("FACTOR");
-  verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
-  verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
-  verb->add_flag("--quiet", flags->quiet, "show no progress");
-  verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  add_run_flags(*verb, *flags);
+  verb->callback([&action, flags] { action = [flags] { return run_file(*flags, {}, {}); }; });
 }
 
 void add_check(CLI::App& app, Action& action) {
