@@ -25,6 +25,13 @@ struct Variable {
   std::size_t size = 0;
   bool readable = true;
   bool writable = false;
+  bool varies = false;  // a message of up to `size` bytes, as CDR: a picture, a scan
+};
+
+/// What a variable that varies has to say, and of when it is.
+struct Sample {
+  std::size_t size = 0;  // 0: nothing yet
+  SimTime stamp;
 };
 
 class Plant {
@@ -33,7 +40,11 @@ class Plant {
   [[nodiscard]] virtual const std::vector<Variable>& variables() const = 0;
   [[nodiscard]] virtual SimTime time() const = 0;
   virtual Result<Done, std::string> advance_to(SimTime t) = 0;
+  /// A program asks at `at`: when the answer is there. A sensor that takes its time names a later one.
+  virtual SimTime asked(std::uint32_t /*variable*/, SimTime at) { return at; }
   virtual void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) = 0;
+  /// The same for a variable that varies; `room` has its size.
+  virtual Sample sample(std::uint32_t /*variable*/, SimTime /*at*/, std::span<std::byte> /*room*/) { return {}; }
   /// Whether this value may be written at all (a NaN may not); asked before write(), when the program makes it.
   virtual Result<Done, std::string> check(std::uint32_t variable, std::span<const std::byte> value) const = 0;
   virtual void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) = 0;

@@ -1,7 +1,6 @@
 #include "scenario/recorded_scenario.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -12,24 +11,6 @@ namespace {
 
 constexpr const char* file_key = "file";
 constexpr const char* folder_key = "folder";
-constexpr std::string_view override_prefix = "set.";
-
-/// "set.0007": in a map sorted by text the changes stay in their order.
-std::string override_key(std::size_t number) {
-  char key[32];
-  std::snprintf(key, sizeof key, "set.%04zu", number);
-  return key;
-}
-
-std::vector<Override> overrides_in(const mcap::TextMap& origin) {
-  std::vector<Override> all;
-  for (const auto& [key, value] : origin) {
-    if (!key.starts_with(override_prefix)) continue;
-    const auto equals = value.find('=');
-    if (equals != std::string::npos) all.push_back({value.substr(0, equals), value.substr(equals + 1)});
-  }
-  return all;
-}
 
 std::optional<std::string> attached_text(McapReader& journal, std::string_view name) {
   for (const mcap::AttachmentIndex& index : journal.attachments()) {
@@ -76,11 +57,8 @@ void check_repeats(const Scenario& scenario, const McapReader& journal) {
 
 mcap::TextMap recorded_scenario::origin_of(const Scenario& scenario) {
   std::error_code ignored;
-  mcap::TextMap origin{{file_key, scenario.file},
-                       {folder_key, std::filesystem::absolute(scenario.folder, ignored).lexically_normal().string()}};
-  for (std::size_t i = 0; i < scenario.overrides.size(); ++i)
-    origin.emplace(override_key(i), scenario.overrides[i].path + "=" + scenario.overrides[i].value);
-  return origin;
+  return {{file_key, scenario.file},
+          {folder_key, std::filesystem::absolute(scenario.folder, ignored).lexically_normal().string()}};
 }
 
 Scenario scenario_of(McapReader& journal, const std::string& folder) {
@@ -92,7 +70,7 @@ Scenario scenario_of(McapReader& journal, const std::string& folder) {
     return found != origin.end() ? found->second : otherwise;
   };
   return read_scenario(*text, at(file_key, recorded_scenario::attachment),
-                       !folder.empty() ? folder : at(folder_key, "."), overrides_in(origin));
+                       !folder.empty() ? folder : at(folder_key, "."));
 }
 
 Scenario scenario_to_replay(McapReader& journal, const std::string& folder) {

@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 
 std::string journal_file(const Scenario& scenario, const RunOptions& options) {
   if (!options.journal.empty()) return options.journal;
+  if (!options.node.empty()) return scenario.name + "." + options.node + ".mcap";
   return scenario.journal.file.empty() ? scenario.name + ".mcap" : scenario.journal.file;
 }
 

@@ -85,7 +85,7 @@ class Loader {
     auto cursor = reader_.messages({.topics = {"/tf"}});
     const auto first = cursor.next();
     if (!first) return;
-    const auto frames = cdr_read<world::view::TFMessage>(first->data);
+    const auto frames = cdr_read<tf2_msgs::TFMessage>(first->data);
     if (!frames.ok()) return;
     std::vector<std::pair<std::size_t, std::string>> bodies;
     for (std::size_t i = 0; i < frames->transforms.size(); ++i) {

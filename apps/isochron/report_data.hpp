@@ -57,6 +57,7 @@ struct ProgramFigures {
   std::string name, end;
   std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
   double executed_s = 0, waited_s = 0;
+  std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 
 struct WallShare {
@@ -67,6 +68,7 @@ struct WallShare {
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
+  std::string control;  // how measured programs were dispatched
   double simulated_s = 0, wall_s = 0, real_time_factor = 0;
   double drift_max_s = 0, drift_p99_s = 0;
   bool drift_exact = true;
@@ -76,6 +78,7 @@ struct Figures {
 
 struct RunData {
   std::string file, scenario, mode, seed;
+  std::string executor;              // of flows; "" for other runs
   std::vector<std::string> banners;  // what is wrong with the journal
   std::vector<std::string> notes;    // what the run wants its reader to know
   std::optional<Figures> ending;

@@ -175,16 +175,23 @@ std::string sameness(const std::vector<RunData>& runs) {
 
 }  // namespace
 
-std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window) {
-  const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
+std::string page_around(const std::string& title, const std::string& body) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
          "content=\"width=device-width,initial-scale=1\"><title>" +
          escape(title) + " – Isochron</title><style>" + report_style + "</style></head><body><main><h1>" +
-         escape(title) + "</h1><p class=\"soft\">Made by isochron " ISOCHRON_VERSION " from " +
-         (runs.size() == 1 ? "its journal" : "their journals") + ".</p>" + sameness(runs) + verdict_section(runs) +
-         comparison_section(runs) + drift_section(runs) + distance_section(runs) + variable_section(runs) +
-         schedule_section(runs, window) + program_section(runs) + wall_section(runs) + scenario_section(runs) +
-         "</main></body></html>\n";
+         escape(title) +
+         "</h1><p class=\"soft\">Made by isochron " ISOCHRON_VERSION
+         " from the journals that the runs "
+         "left.</p>" +
+         body + "</main></body></html>\n";
+}
+
+std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window, const std::string& scatter) {
+  const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
+  return page_around(title, sameness(runs) + verdict_section(runs) + comparison_section(runs) + scatter +
+                                drift_section(runs) + distance_section(runs) + variable_section(runs) +
+                                schedule_section(runs, window) + program_section(runs) + wall_section(runs) +
+                                scenario_section(runs));
 }
 
 }  // namespace isochron::app

@@ -15,9 +15,10 @@ namespace {
 struct Flags {
   std::string file;
   std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
+  std::string duration, seed, pace, cpu_speed, journal, node;
   bool json = false;
   bool quiet = false;
+  bool output = false;
   bool view = false;
   bool paused = false;
   bool open = false;
@@ -53,11 +54,26 @@ std::string programs_table(const RunReport& report) {
   return rows.size() > 1 ? table(rows) + "\n" : "";
 }
 
+/// How programs kept time on the wall clock; "" in other modes.
+std::string timing_table(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"on the wall clock", "late p50", "p99", "max", "response p50", "p99", "max"}};
+  for (const ProgramReport& p : report.programs) {
+    if (!p.timing) continue;
+    std::vector<std::string> row{p.name};
+    for (const Quantiles& q : {p.timing->late, p.timing->response}) {
+      for (const WallSpan span : {q.p50, q.p99, q.max}) row.push_back(format_ns_short(span.ns()));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows.size() > 1 ? table(rows) + "\n" : "";
+}
+
 std::string shares_line(const RunReport& report) {
   const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
   return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
-         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + idle " +
-         part(report.shares.idle) + "\n";
+         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + waited " +
+         part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
 std::string summary(const RunReport& report) {
@@ -71,7 +87,8 @@ std::string summary(const RunReport& report) {
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + "\n" + programs_table(report);
+                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
+                     "\n" + programs_table(report) + timing_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -110,7 +127,9 @@ int run_viewed(Scenario scenario, const Flags& flags) {
 int run(const Flags& flags) {
   const Scenario scenario = load_scenario(flags.file, overrides(flags));
   if (flags.view) return run_viewed(scenario, flags);
-  const RunReport report = run_watched(scenario, {.journal = flags.journal}, !flags.json && !flags.quiet);
+  const RunReport report =
+      run_watched(scenario, {.journal = flags.journal, .node = flags.node, .show_output = flags.output},
+                  !flags.json && !flags.quiet && !flags.output);
   print(flags.json ? to_json(report) + "\n" : summary(report));
   return exit_code(report);
 }
@@ -130,8 +149,11 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
   verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
+  verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
+      ->type_name("NAME");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
+  verb->add_flag("--output", flags->output, "show what programs print");
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);

@@ -232,13 +232,13 @@ TEST(World, ForcesOfPartsAndPushesAddUpAndAreRestored) {
 TEST(WorldMessages, HaveTheLayoutOfRos) {
   const ScratchModel file(falling_things());
   World world(load_engine("mujoco", file.path()));
-  view::TFMessage tf;
+  tf2_msgs::TFMessage tf;
   fill(tf, world.make_state(), world.catalog());
   ASSERT_EQ(tf.transforms.size(), 3U);
   EXPECT_EQ(tf.transforms[1].child_frame_id, "ball");
   EXPECT_DOUBLE_EQ(tf.transforms[1].transform.translation.z, 0.9);
   EXPECT_DOUBLE_EQ(tf.transforms[1].transform.rotation.w, 1);
-  EXPECT_THAT(ros2msg_schema<view::TFMessage>(), HasSubstr("geometry_msgs/TransformStamped[] transforms"));
+  EXPECT_THAT(ros2msg_schema<tf2_msgs::TFMessage>(), HasSubstr("geometry_msgs/TransformStamped[] transforms"));
   WorldState whole;
   fill(whole, world.make_state());
   const auto back = cdr_read<WorldState>(cdr_bytes(whole));

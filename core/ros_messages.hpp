@@ -1,6 +1,7 @@
 #pragma once
-// What sensors say, in the layouts of ROS 2, so that Foxglove, PlotJuggler and a robot's own software read our records
-// as they read a robot's. Each struct's fields and their order are those of the message it is named after.
+// What sensors say and where bodies are, in the layouts of ROS 2, so that Foxglove, PlotJuggler and a robot's own
+// software read our records as they read a robot's. Each struct's fields and their order are those of the message it is
+// named after. A robot program reads pictures and scans in these types; small readings are plain: sensor_types.hpp.
 
 #include <array>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 #include "core/message.hpp"
 
-namespace isochron::world::std_msgs {
+namespace isochron::std_msgs {
 
 struct Header {
   SimTime stamp;
@@ -17,9 +18,9 @@ struct Header {
 };
 ISOCHRON_MESSAGE(Header, "std_msgs/msg/Header", stamp, frame_id)
 
-}  // namespace isochron::world::std_msgs
+}  // namespace isochron::std_msgs
 
-namespace isochron::world::geometry_msgs {
+namespace isochron::geometry_msgs {
 
 struct Vector3 {
   double x = 0, y = 0, z = 0;
@@ -48,9 +49,32 @@ struct PoseStamped {
 };
 ISOCHRON_MESSAGE(PoseStamped, "geometry_msgs/msg/PoseStamped", header, pose)
 
-}  // namespace isochron::world::geometry_msgs
+struct Transform {
+  Vector3 translation;
+  Quaternion rotation;
+};
+ISOCHRON_MESSAGE(Transform, "geometry_msgs/msg/Transform", translation, rotation)
 
-namespace isochron::world::sensor_msgs {
+struct TransformStamped {
+  std_msgs::Header header;
+  std::string child_frame_id;
+  Transform transform;
+};
+ISOCHRON_MESSAGE(TransformStamped, "geometry_msgs/msg/TransformStamped", header, child_frame_id, transform)
+
+}  // namespace isochron::geometry_msgs
+
+namespace isochron::tf2_msgs {
+
+/// Where every body is, each under its own name, in the frame `world`.
+struct TFMessage {
+  std::vector<geometry_msgs::TransformStamped> transforms;
+};
+ISOCHRON_MESSAGE(TFMessage, "tf2_msgs/msg/TFMessage", transforms)
+
+}  // namespace isochron::tf2_msgs
+
+namespace isochron::sensor_msgs {
 
 struct Imu {
   std_msgs::Header header;
@@ -136,6 +160,7 @@ struct Image {
 };
 ISOCHRON_MESSAGE(Image, "sensor_msgs/msg/Image", header, height, width, encoding, is_bigendian, step, data)
 
+/// Hinges and slides; effort is left empty, as ROS allows.
 struct JointState {
   std_msgs::Header header;
   std::vector<std::string> name;
@@ -145,9 +170,9 @@ struct JointState {
 };
 ISOCHRON_MESSAGE(JointState, "sensor_msgs/msg/JointState", header, name, position, velocity, effort)
 
-}  // namespace isochron::world::sensor_msgs
+}  // namespace isochron::sensor_msgs
 
-namespace isochron::world::isochron_msgs {
+namespace isochron::isochron_msgs {
 
 /// ROS has no message for touch; this one says what a bumper or a foot switch with a load cell would.
 struct ContactState {
@@ -169,4 +194,4 @@ struct Values {
 };
 ISOCHRON_MESSAGE(Values, "isochron_msgs/msg/Values", header, values)
 
-}  // namespace isochron::world::isochron_msgs
+}  // namespace isochron::isochron_msgs
