@@ -85,8 +85,7 @@ void Desk::refuse(Line& line, SimTime at, Verdict verdict, const std::string& wh
   fault(line.target, at, why);
   reply.reset();
   reply.verdict = verdict;
-  const auto text = bytes_of(why);
-  reply.payload.assign(text.begin(), text.end());
+  reply.fill(bytes_of(why));
 }
 
 void Desk::fault(std::uint32_t target, SimTime at, const std::string& what) {
@@ -183,17 +182,17 @@ std::optional<Desk::Suspend> Desk::read(Line& line, SimTime at, const wire::Requ
 
 void Desk::give(Line& line, SimTime at, Reply& reply) {
   const Variable& variable = plant_.variables()[line.variable];
-  reply.payload.resize(variable.size);
+  const std::span<std::byte> room = reply.room(variable.size);
   if (variable.varies) {
-    const Sample sample = plant_.sample(line.variable, at, reply.payload);
-    reply.payload.resize(sample.size);
+    const Sample sample = plant_.sample(line.variable, at, room);
+    reply.cut(sample.size);
     reply.stamp = sample.stamp;
     if (sample.size == 0) reply.verdict = Verdict::nothing;
   } else {
-    plant_.read(line.variable, at, reply.payload);
+    plant_.read(line.variable, at, room);
   }
   ++figures_[line.target].reads;
-  tell(line.target, What::read, at, line.variable, reply.payload);
+  tell(line.target, What::read, at, line.variable, reply.payload());
 }
 
 void Desk::write(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
@@ -316,7 +315,7 @@ bool Desk::hand_over(Line& line, SimTime at, Reply& reply) {
   reply.stamp = letter.sent;
   reply.name = from;
   reply.type = letter.type;
-  reply.payload = letter.bytes;
+  reply.fill(letter.bytes);
   return true;
 }
 

@@ -8,6 +8,7 @@
 // Fails:    whatever a target asks, it gets an answer or a sentence; nothing it says harms the others.
 // Threads:  the server's.
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -38,8 +39,16 @@ struct Reply {
   std::int64_t number = 0;
   SimTime stamp;
   std::string name, type;
-  std::vector<std::byte> payload;
 
+  [[nodiscard]] std::span<const std::byte> payload() const { return std::span(memory_).first(size_); }
+  /// Room for a payload of this size; its bytes are to be written.
+  std::span<std::byte> room(std::size_t size) {
+    if (memory_.size() < size) memory_.resize(size);
+    size_ = size;
+    return std::span(memory_).first(size);
+  }
+  void cut(std::size_t size) { size_ = std::min(size_, size); }
+  void fill(std::span<const std::byte> bytes) { std::copy(bytes.begin(), bytes.end(), room(bytes.size()).begin()); }
   /// As new, but the payload's memory stays: pictures are large.
   void reset() {
     verdict = protocol::Verdict::ok;
@@ -48,8 +57,12 @@ struct Reply {
     stamp = SimTime::zero();
     name.clear();
     type.clear();
-    payload.clear();
+    size_ = 0;
   }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::size_t size_ = 0;
 };
 
 /// Figures of one target for the report.

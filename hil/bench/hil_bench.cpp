@@ -1,5 +1,7 @@
 #include "hil/bench/hil_bench.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -15,6 +17,13 @@ using namespace std::chrono_literals;
 using protocol::Ask;
 
 constexpr std::size_t picture_bytes = 320 * 240 * 3;
+
+/// Keeps others of a busy machine out of what is measured, where we may; for some seconds at a time only.
+void insist() {
+  sched_param parameter{};
+  parameter.sched_priority = 1;
+  (void)sched_setscheduler(0, SCHED_FIFO, &parameter);
+}
 
 /// A world that costs nothing, with a number and a picture.
 class BenchPlant final : public Plant {
@@ -71,7 +80,7 @@ class DriftObserver final : public hil::Observer {
 /// A host on a thread of its own.
 class Host {
  public:
-  Host(std::size_t targets, SimTime until, SimSpan step = 10ms) : plant_(step) {
+  Host(std::size_t targets, SimTime until, bool alone, SimSpan step = 10ms) : plant_(step), alone_(alone) {
     hil::ServerOptions options;
     options.sync.step = step;
     options.sync.until = until;
@@ -83,7 +92,10 @@ class Host {
     server_.emplace(reactor_, plant_, specs, options, observer);
     address = *server_->listen(Address::loopback(0));
     server_->on_over = [this] { reactor_.call_at(reactor_.now() + 50ms, [this] { reactor_.stop(); }); };
-    thread_ = std::thread([this] { reactor_.run(); });
+    thread_ = std::thread([this] {
+      if (alone_) insist();
+      reactor_.run();
+    });
   }
   /// Waits for the end of the run.
   hil::Outcome finish() {
@@ -97,6 +109,7 @@ class Host {
 
  private:
   BenchPlant plant_;
+  bool alone_;
   link::EpollReactor reactor_;
   std::optional<hil::Server> server_;
   std::thread thread_;
@@ -113,6 +126,7 @@ double bare_round_trip(std::size_t request, std::size_t answer, int rounds) {
              ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0,
          "loopback listens");
   std::thread echo([&] {
+    insist();
     const int peer = ::accept(listener, nullptr, nullptr);
     const int yes = 1;
     ::setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -120,15 +134,20 @@ double bare_round_trip(std::size_t request, std::size_t answer, int rounds) {
     while (read_all(peer, in.data(), request)) (void)!::send(peer, out.data(), answer, MSG_NOSIGNAL);
     ::close(peer);
   });
-  const int socket = connect_to(Address::loopback(ntohs(address.sin_port)));
-  std::vector<std::byte> out(request), in(answer);
-  const std::int64_t begin = clock_ns(CLOCK_MONOTONIC);
-  for (int i = 0; i < rounds; ++i) {
-    (void)!::send(socket, out.data(), request, MSG_NOSIGNAL);
-    read_all(socket, in.data(), answer);
-  }
-  const double each = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin) / rounds;
-  ::close(socket);
+  double each = 0;
+  std::thread pinger([&] {
+    insist();
+    const int socket = connect_to(Address::loopback(ntohs(address.sin_port)));
+    std::vector<std::byte> out(request), in(answer);
+    const std::int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < rounds; ++i) {
+      (void)!::send(socket, out.data(), request, MSG_NOSIGNAL);
+      read_all(socket, in.data(), answer);
+    }
+    each = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin) / rounds;
+    ::close(socket);
+  });
+  pinger.join();
   echo.join();
   ::close(listener);
   return each;
@@ -139,16 +158,18 @@ struct Sizes {
 };
 
 double read_round_trip(std::uint32_t variable, int rounds, Sizes& sizes) {
-  Host host(1, SimTime::zero() + SimSpan(3600s));
+  Host host(1, SimTime::zero() + SimSpan(3600s), true);
   double each = 0;
-  {
+  std::thread board([&] {
+    insist();
     BlockingTarget target(host.address, "uav/0");
     for (int i = 0; i < 50; ++i) target.ask(Ask::read, variable);
     const std::int64_t begin = clock_ns(CLOCK_MONOTONIC);
     for (int i = 0; i < rounds; ++i) target.ask(Ask::read, variable);
     each = static_cast<double>(clock_ns(CLOCK_MONOTONIC) - begin) / rounds;
     sizes = {target.sent_bytes, target.received_bytes};
-  }
+  });
+  board.join();
   host.finish();
   return each;
 }
@@ -173,9 +194,10 @@ void round_trips(Report& report) {
 /// A target that computes and asks, and never blocks elsewhere: its CPU clock is its executed time.
 void executed_time(Report& report) {
   const std::int64_t length_ns = (report.long_run() ? 60 : 5) * 1'000'000'000LL;
-  Host host(1, SimTime::zero() + SimSpan(3600s));
+  Host host(1, SimTime::zero() + SimSpan(3600s), true);
   double cpu = 0, executed = 0;
   std::thread board([&] {
+    insist();
     BlockingTarget target(host.address, "uav/0");
     const std::int64_t cpu_begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), end = clock_ns(CLOCK_MONOTONIC) + length_ns;
     const SimTime begin = target.time;
@@ -199,7 +221,7 @@ void executed_time(Report& report) {
 void many_targets(Report& report) {
   constexpr std::size_t count = 64;
   const SimSpan length = report.long_run() ? SimSpan(20s) : SimSpan(3s);
-  Host host(count, SimTime::zero() + length);
+  Host host(count, SimTime::zero() + length, false);
   std::vector<std::thread> boards;
   for (std::size_t i = 0; i < count; ++i) {
     boards.emplace_back([&host, i] {
