@@ -27,7 +27,9 @@
 namespace isochron::flow {
 namespace {
 
-constexpr std::uint32_t turn_budget = 256;
+// Few steps at a time: whoever runs far ahead leaves the others with nothing to do meanwhile, and in a ring such a wave
+// goes round and round with one worker behind it.
+constexpr std::uint32_t turn_budget = 4;
 constexpr int looks = 500;  // at the queue before sleeping: some 20 µs
 enum State : std::uint32_t { idle, queued, running, again };
 
@@ -38,18 +40,23 @@ std::chrono::nanoseconds processor_time() {
 /// Whether turns cost more than the grain: asked of many at a time.
 class DearTurns {
  public:
-  static constexpr std::uint32_t turns = 128;
   explicit DearTurns(WallSpan grain) : grain_(grain), last_(processor_time()) {}
-  /// After `turns` more. One or two batches in a row may be chance.
+  /// How many to take before asking again: more and more while they are cheap, because asking costs too.
+  [[nodiscard]] std::uint32_t turns() const { return turns_; }
+  /// After so many more. One or two batches in a row may be chance.
   bool found() {
     const auto before = std::exchange(last_, processor_time());
-    above_ = WallSpan(last_ - before) / turns > grain_ ? above_ + 1 : 0;
+    const bool dear = WallSpan(last_ - before) / turns_ > grain_;
+    above_ = dear ? above_ + 1 : 0;
+    turns_ = dear ? fewest : std::min(2 * turns_, most);
     return above_ == 3;
   }
 
  private:
+  static constexpr std::uint32_t fewest = 32, most = 2048;
   WallSpan grain_;
   std::chrono::nanoseconds last_;
+  std::uint32_t turns_ = fewest;
   int above_ = 0;
 };
 
@@ -241,7 +248,7 @@ class Pool {
 bool run_alone(SerialRun& serial, const Options& options) {
   DearTurns cost(options.grain);
   while (true) {
-    if (!serial.some(DearTurns::turns)) return false;
+    if (!serial.some(cost.turns())) return false;
     if (options.cancel != nullptr && options.cancel->load()) return false;
     if (cost.found()) return true;
   }

@@ -14,15 +14,22 @@ constexpr WallSpan longest_sleep = std::chrono::milliseconds(100);  // then look
 }  // namespace
 
 void SignalHub::loop(Node& node, const Patience& patience) {
+  HomeCore nowhere(WallSpan::zero());
+  loop(
+      node, [&] { return patience; }, nowhere);
+}
+
+void SignalHub::loop(Node& node, const std::function<Patience()>& patience, HomeCore& home) {
   NodeStatus& status = statuses_[self_];
+  const std::uint32_t budget = disturb_ != 0 ? 1 : turn_budget;
   while (!ended()) {
     status.post_running();
-    const Moved moved = node.run(*this, disturb_ != 0 ? 1 : turn_budget);
+    const Moved moved = home.turn([&] { return node.run(*this, budget); });
     status.post(node);
     if (disturb_ != 0) disturb();
     if (moved == Moved::on) continue;
     if (node.finished()) return;
-    if (!watch(node, patience)) sleep(node);
+    if (!watch(node, patience())) sleep(node);
   }
 }
 
@@ -37,7 +44,7 @@ bool SignalHub::watch(const Node& node, const Patience& patience) {
     }
     relax();
   }
-  looks_ = std::max(looks_ / 2, least_looks);
+  looks_ = std::max(looks_ / 2, std::min(least_looks, patience.looks));
   return yield(node, patience.yields);
 }
 

@@ -7,10 +7,12 @@
 //
 // Threads: one SignalHub for each node's loop; statuses are shared.
 
+#include <functional>
 #include <random>
 #include <thread>
 
 #include "flow/futex.hpp"
+#include "flow/home_core.hpp"
 #include "flow/stall.hpp"
 
 namespace isochron::flow {
@@ -47,6 +49,8 @@ class SignalHub {
 
   /// Runs a node to its end, or until the run is ended.
   void loop(Node& node, const Patience& patience);
+  /// The same for a process that may have a home; how patient it is may change with that.
+  void loop(Node& node, const std::function<Patience()>& patience, HomeCore& home);
 
   /// Ends the run for everybody.
   static void end_all(std::span<NodeStatus> statuses, RunControl& control) {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "flow/child.hpp"
+#include "flow/home_core.hpp"
 #include "flow/island.hpp"
 
 namespace isochron::flow {
@@ -98,13 +99,15 @@ class TcpIsland {
     island_.join(other, *sockets_.back());
   }
 
-  void live(SimTime until, std::uint64_t disturb) {
+  void live(SimTime until, std::uint64_t disturb, HomeCore& home) {
+    home.settle();  // a packet to the same core is there several times sooner
     island_.start(until);
     std::minstd_rand random(static_cast<std::uint32_t>(disturb + self_));
     NodeStatus& status = children_.statuses()[self_];
     while (!ended()) {
       status.post_running();
-      const Moved moved = island_.go(disturb != 0 ? 1 + static_cast<std::uint32_t>(random() % 3) : 1024);
+      const std::uint32_t budget = disturb != 0 ? 1 + static_cast<std::uint32_t>(random() % 3) : 1024;
+      const Moved moved = home.turn([&] { return island_.go(budget); });
       status.post(island_.node());
       if (disturb != 0 && random() % 64 == 0) usleep(static_cast<useconds_t>(random() % 200));
       if (moved == Moved::on) continue;
@@ -188,6 +191,7 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
     if (!ends.contains({a, b})) ends[{a, b}] = connected_pair();
   }
   Children children(assembly, options);
+  HomeCore home(10 * options.grain);  // sending and being woken are part of a turn here
   RunReport report = children.run(
       [&](std::uint32_t n) {
         TcpIsland island(assembly, children, n);
@@ -197,7 +201,7 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
           if (pair.first == n) island.join(pair.second, sockets.first);
           if (pair.second == n) island.join(pair.first, sockets.second);
         }
-        island.live(options.until, options.disturb);
+        island.live(options.until, options.disturb, home);
       },
       [&] {
         for (const auto& [pair, sockets] : ends) {
