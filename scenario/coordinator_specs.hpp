@@ -22,6 +22,6 @@ void check_repeatable(const Scenario& scenario);
 
 /// What a controller in a library knows when it is made.
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world);
+                                const ProgramSection& program, const world::World& world, world::Senses& senses);
 
 }  // namespace isochron

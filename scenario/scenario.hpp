@@ -15,8 +15,10 @@
 #include "core/time.hpp"
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
+#include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/vehicle_section.hpp"
 
 namespace isochron {
 
@@ -135,8 +137,8 @@ struct WorldSection : Section {
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
-  v.required("model", s.model, "the model file, MJCF (.xml) or URDF");
-  v.optional("engine", s.engine, "mujoco, ode, or the path of a shared library with an engine of your own");
+  v.required("model", s.model, "the model file, MJCF (.xml) or URDF; for an engine of your own whatever it reads");
+  v.optional("engine", s.engine, "mujoco, ode, or a shared library with an engine of your own");
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
@@ -180,6 +182,7 @@ struct ProgramSection : Section {
   Blocking blocking = Blocking::wall;
   OnEnd on_exit = OnEnd::end;
   ByteSize memory{1 << 30};
+  TargetSection target;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -202,6 +205,7 @@ void describe(V& v, ProgramSection& s) {
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
   v.optional("on_exit", s.on_exit, "what its end means for the run");
   v.optional("memory", s.memory, "it may not use more than this");
+  v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
 struct RobotSection : Section {
@@ -317,11 +321,13 @@ struct Scenario : Section {
   SimSpan duration = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::optional<WorldSection> world;
+  Named<VehicleSection> vehicles;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   FlowsSection flows;
   NetworkSection network;
   TimeSection time;
+  HilSection hil;
   JournalSection journal;
 
   std::string file;    // where it was read from
@@ -334,11 +340,13 @@ void describe(V& v, Scenario& s) {
   v.optional("duration", s.duration, "simulated time to run for");
   v.optional("seed", s.seed, "of all randomness");
   v.optional("world", s.world, "what is simulated");
+  v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");
+  v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
 }
 

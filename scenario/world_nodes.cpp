@@ -193,9 +193,10 @@ ControllerNode::ControllerNode(const Scenario& scenario, const std::string& robo
     : name_(robot + "/" + name),
       every_(*program.every),
       due_(SimTime::zero() + program.offset),
-      mirror_(without_sensors(scenario)),
-      controller_(
-          world::load_controller(program.library.path, setup_of(scenario, robot, name, program, mirror_.world()))),
+      mirror_(scenario),
+      senses_(mirror_.stage(), robot),
+      controller_(world::load_controller(program.library.path,
+                                         setup_of(scenario, robot, name, program, mirror_.world(), senses_))),
       state_(mirror_.world().make_state()),
       commands_(mirror_.world().actuators().size()),
       cost_(cost_spec(scenario, name_, program), name_),
@@ -215,6 +216,7 @@ void ControllerNode::release(Tick& tick, SimTime now) {
   tick.number = ++releases_;
   mirror_.world().read(state_);
   commands_.clear();
+  senses_.release_at(now);
   controller_->release(state_, commands_);
   (void)cost_.of_request(protocol::Ask::wait, false);
   const SimTime ready = now + cost_.of_request(protocol::Ask::write, false);

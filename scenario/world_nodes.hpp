@@ -24,6 +24,7 @@
 #include "coordinator/compute.hpp"
 #include "flow/user_node.hpp"
 #include "scenario/program_record.hpp"
+#include "scenario/stage_senses.hpp"
 #include "scenario/world_plant.hpp"
 #include "world/controller.hpp"
 
@@ -124,6 +125,7 @@ class ControllerNode final : public flow::UserNode {
   SimTime due_;
   std::uint64_t releases_ = 0;
   WorldMirror mirror_;
+  StageSenses senses_;
   std::unique_ptr<world::Controller> controller_;
   world::State state_;
   world::Commands commands_;

@@ -52,7 +52,7 @@ struct ControllerSetup {
   std::uint64_t seed = 0;                      // of the run: RandomStream(seed, name) is this controller's own
   std::map<std::string, std::string> options;  // as the scenario gives them
   const World* world = nullptr;                // to look up names: world->actuator("prey/fx")
-  Senses* senses = nullptr;                    // as long as the controller lives; null where there is no scenario
+  Senses* senses = nullptr;                    // as long as the controller lives; null outside of a scenario
 };
 
 /// What a controller wants, until its call is over.

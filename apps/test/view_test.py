@@ -73,7 +73,7 @@ def status_of(address, **headers):
 def look(kind, address, **environment):
     shot = [os.path.join(SHOTS, f"{kind}.png")] if SHOTS else []
     return subprocess.run(["node", os.path.join(NPM, "view_check.mjs"), kind, address, *shot], capture_output=True, text=True,
-                          timeout=240, env={**os.environ, **environment})
+                          timeout=400, env={**os.environ, **environment})
 
 
 needs_browser = unittest.skipUnless(shutil.which("chromium") and os.path.isdir(os.path.join(NPM, "node_modules/playwright-core")),
@@ -162,7 +162,7 @@ class ViewTest(unittest.TestCase):
     @needs_browser
     def test_a_browser_sees_the_culprit_of_a_stall(self):
         with Served("run", os.path.join(SOURCE, "examples/stall/stall.yaml"), "--quiet", "--view", "--journal",
-                    self.path("stall.mcap"), "--set", "nodes.lazy.with.sleeps_for=45s") as served:
+                    self.path("stall.mcap"), "--set", "nodes.lazy.with.sleeps_for=120s") as served:
             done = look("stalled", served.address, CULPRIT="lazy")
             served.process.kill()  # its node is asleep
             served.process.communicate()

@@ -11,7 +11,7 @@ export async function openBrowser() {
 
 export async function openPage(browser, address, { width = 1440, height = 900, scheme = "dark" } = {}) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(120000);
   const troubles = [];
   page.on("console", (message) => message.type() === "error" && troubles.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
@@ -20,7 +20,7 @@ export async function openPage(browser, address, { width = 1440, height = 900, s
     const to = new URL(request.url());
     if (!["data:", "blob:"].includes(to.protocol) && to.host !== home.host) troubles.push(`request to ${to.host}`);
   });
-  await page.goto(address);
+  await page.goto(address, { timeout: 120000 });
   return { page, troubles };
 }
 
@@ -31,7 +31,7 @@ export function expect(condition, what) {
 }
 
 /** Waits until f() is true. */
-export async function until(f, what, seconds = 30) {
+export async function until(f, what, seconds = 90) {
   const end = Date.now() + seconds * 1000;
   while (Date.now() < end) {
     if (await f()) return console.log(`  ${what}`);

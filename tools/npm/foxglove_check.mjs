@@ -1,9 +1,10 @@
 // Connects as Foxglove does, with its own client, and says as JSON what came: node foxglove_check.mjs WS_ADDRESS TOPIC…
-import { FoxgloveClient } from "@foxglove/ws-protocol";
+import protocol_package from "@foxglove/ws-protocol";
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader } from "@foxglove/rosmsg2-serialization";
 import WebSocket from "ws";
 
+const { FoxgloveClient } = protocol_package;
 const [address, ...topics] = process.argv.slice(2);
 const protocol = process.env.FOXGLOVE_PROTOCOL ?? FoxgloveClient.SUPPORTED_SUBPROTOCOL;
 const client = new FoxgloveClient({ ws: new WebSocket(address, [protocol]) });

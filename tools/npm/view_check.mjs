@@ -19,7 +19,7 @@ async function wrongTokenIsRefused() {
 async function everythingHasAName(page) {
   const nameless = await page.evaluate(() =>
     [...document.querySelectorAll("button, select, input, canvas, svg, output")]
-      .filter((e) => e.checkVisibility?.() ?? true)
+      .filter((e) => (e.checkVisibility?.() ?? true) && !e.closest("[aria-hidden=true]"))
       .filter((e) => !(e.getAttribute("aria-label") || e.textContent?.trim() || e.labels?.length || e.id === "clock" || e.tagName === "OUTPUT"))
       .map((e) => e.outerHTML.slice(0, 80)),
   );
@@ -62,7 +62,7 @@ async function recorded(page) {
   await page.keyboard.press("d");
   expect((await theme()) !== before, "D switches between dark and light");
   await page.keyboard.press("d");
-  await page.selectOption("#follow", { index: 1 });
+  await page.selectOption("#follow", { index: 2 });
   await page.locator("#scrub").evaluate((e) => { e.value = String(Number(e.max) * 0.45); e.dispatchEvent(new Event("input")); });
   await page.waitForTimeout(800);
 }
@@ -94,7 +94,7 @@ async function live(page) {
 
 async function stalled(page) {
   await page.waitForSelector("body[data-ready='1']");
-  await until(async () => (await page.locator("#culprit.stalled").count()) === 1, "the stall is seen", 60);
+  await until(async () => (await page.locator("#culprit.stalled").count()) === 1, "the stall is seen", 90);
   const text = await page.locator("#culprit").innerText();
   expect(text.includes(process.env.CULPRIT), `the culprit is named: ${text}`);
   expect((await page.locator("#graph .node.culprit").textContent()).includes(process.env.CULPRIT), "and marked in the graph");

@@ -63,7 +63,7 @@ TEST(WebTarget, BadEscapesAreLeftAsTheyAre) {
 }
 
 std::vector<std::byte> transforms_of(int bodies) {
-  world::view::TFMessage message;
+  tf2_msgs::TFMessage message;
   for (int i = 0; i < bodies; ++i) {
     message.transforms.push_back(
         {{SimTime::from_ns(5), "world"}, "body " + std::to_string(i), {{i + 0.5, 2, 3}, {0, 0, 0, 1}}});

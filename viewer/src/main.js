@@ -9,7 +9,7 @@ import { Plots } from "./plots.js";
 import { Schedule } from "./schedule.js";
 import { Sensors } from "./sensors.js";
 import { connectSteering } from "./steer.js";
-import { World3D } from "./world3d.js";
+import { ALL, NOBODY, World3D } from "./world3d.js";
 
 const $ = (id) => document.getElementById(id);
 const run = { time: 0, playing: false, speed: 1, atLiveEnd: true, paused: false };
@@ -81,7 +81,7 @@ function showStall(text) {
 
 // ---- time ----
 
-const end = () => (about.live ? frames.end : about.end_s);
+const end = () => (about.live ? (about.bodies.length ? frames.end : (lastStatus?.t ?? 0)) : about.end_s);
 
 function showTime() {
   const scale = Math.max(end(), 1e-9);
@@ -134,7 +134,7 @@ export function seek(t) {
 function setPlaying(on) {
   run.playing = on;
   if (on && !about.live && run.time >= end()) run.time = 0;
-  $("play").textContent = on ? "⏸" : "▶";
+  $("play").textContent = on ? "❚❚" : "▶";
   $("play").setAttribute("aria-pressed", String(on));
   $("play").setAttribute("aria-label", on ? "Pause" : "Play");
 }
@@ -183,6 +183,7 @@ function send(wish) {
 }
 
 let lastStatus = null;
+let stall = { text: "", at: 0 };
 function showStatus(status) {
   run.paused = status.paused;
   $("run-pause").textContent = status.paused ? "Resume run" : "Pause run";
@@ -195,12 +196,15 @@ function showStatus(status) {
   if (people.length > 1 && Math.max(...times) > least.progress_s) least.state = "furthest behind";
   const apart = status.drift_s > 0 ? status.drift_s : Math.max(...times) - Math.min(...times);
   $("drift").textContent = `Δ ${seconds(apart)}`;
-  showStall(status.stall);
+  if (status.stall !== stall.text) stall = { text: status.stall, at: status.t };
+  const stalled = stall.text && status.t <= stall.at ? stall.text : ""; // it went on: the stall is over
+  showStall(stalled);
+  if (document.activeElement !== $("run-speed")) $("run-speed").value = String(status.speed);
   showProgress($("progress"), people, about.end_s, run.culprit);
   const now = performance.now();
   if (lastStatus) {
     const factor = (status.t - lastStatus.t) / Math.max(1e-3, (now - lastStatus.now) / 1000);
-    const items = [fact("mode", about.mode), fact("", status.paused ? "paused" : status.stall ? "stalled" : "running", status.stall ? "bad" : "live"), fact("speed", `${factor.toPrecision(3)}x`)];
+    const items = [fact("mode", about.mode), fact("", status.paused ? "paused" : stalled ? "stalled" : "running", stalled ? "bad" : "live"), fact("speed", `${factor.toPrecision(3)}x`)];
     $("facts").replaceChildren(...items);
   }
   lastStatus = { t: status.t, now };
@@ -242,7 +246,7 @@ function connectControls() {
   $("forward").addEventListener("click", () => seek(frames.stepFrom(run.time, 1)));
   $("speed").addEventListener("change", () => (run.speed = Number($("speed").value)));
   $("scrub").addEventListener("input", () => seek(Number($("scrub").value)));
-  $("follow").addEventListener("change", () => world.follow($("follow").selectedIndex - 1));
+  $("follow").addEventListener("change", () => world.follow(Number($("follow").value)));
   $("trails").addEventListener("change", () => ((world.showTrails = $("trails").checked), (run.stale = true)));
   $("names").addEventListener("change", () => ((world.showNames = $("names").checked), (world.dirty = true)));
   $("rays").addEventListener("change", () => ((sensors.on = $("rays").checked), (run.stale = true)));
@@ -275,19 +279,24 @@ async function start() {
   const scene = await sceneOf();
   world.build(about.bodies, scene);
   $("empty-world").hidden = about.bodies.length > 0;
+  $("view3d").hidden = about.bodies.length === 0;
+  document.querySelector(".tools").hidden = about.bodies.length === 0;
   plots = new Plots($("plot-list"), { live: about.live, onSeek: seek, send });
   schedule = new Schedule($("lanes"), seek);
   schedule.setLanes(about.live ? [] : about.participants.filter((p) => about.channels.some((c) => c.topic === `/programs/${p}`)));
   sensors = new Sensors(about.channels, world, $("pictures"));
   $("rays").parentElement.hidden = !sensors.any;
   showFacts();
-  options($("follow"), about.bodies, "nothing");
+  $("follow").replaceChildren(new Option("nothing", NOBODY), new Option("everything", ALL), ...about.bodies.map((name, i) => new Option(name, i)));
+  $("follow").value = scene && about.bodies.length <= 8 ? ALL : NOBODY;
   const plottable = about.channels.map((c) => c.topic).filter((t) => t !== "/scene");
   options($("plot-topic"), plottable);
   connectControls();
   if (about.live) {
     connectLive();
     options($("push-body"), about.bodies);
+    for (const id of ["push", "push-force"]) $(id).hidden = about.bodies.length === 0;
+    $("push-body").parentElement.hidden = about.bodies.length === 0;
     connectSteering({ $, send, run });
     setPlaying(true);
   } else {
@@ -295,6 +304,7 @@ async function start() {
   }
   world.show(frames.at(0), 0, frames);
   world.fit();
+  world.follow(Number($("follow").value));
   requestAnimationFrame(loop);
   run.stale = true;
   document.body.dataset.ready = "1";
@@ -308,7 +318,10 @@ function fitWhenFirstSeen() {
     if (frames.times.length === 0) return;
     clearInterval(timer);
     run.stale = true;
-    requestAnimationFrame(() => requestAnimationFrame(() => world.fit()));
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      world.fit();
+      world.follow(Number($("follow").value));
+    }));
   }, 50);
 }
 

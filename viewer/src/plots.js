@@ -7,6 +7,11 @@ import { PALETTE } from "./world3d.js";
 const POINTS = 700; // buckets of the whole run; each keeps its least and greatest value
 const LIVE_POINTS = 20000;
 
+/** The figure has a name; its canvas says nothing more. */
+function hideFromReaders(box) {
+  for (const canvas of box.querySelectorAll("canvas")) canvas.setAttribute("aria-hidden", "true");
+}
+
 export class Plots {
   constructor(root, { live, onSeek, send }) {
     this.root = root;
@@ -41,6 +46,7 @@ export class Plots {
     this.root.append(box);
     const plot = { topic, field, data: [data.t, data.v], box, value, chart: null };
     plot.chart = new uPlot(this.#options(colour, plot), plot.data, box);
+    hideFromReaders(box);
     close.addEventListener("click", () => this.remove(plot));
     this.plots.push(plot);
     if (this.live) this.send({ do: "plot", topic, field });
@@ -125,6 +131,7 @@ export class Plots {
       p.old.destroy();
       const plot = { topic: p.topic, field: p.field, data: p.data, box: p.box, value: p.value };
       plot.chart = new uPlot(this.#options(PALETTE[i % PALETTE.length], plot), plot.data, p.box);
+      hideFromReaders(p.box);
       return plot;
     });
   }

@@ -8,6 +8,7 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 const TRAIL_POINTS = 600;
+export const NOBODY = -1, ALL = -2;
 export const PALETTE = ["#4fb3ff", "#ff8a5b", "#5fd38a", "#d98cff", "#ffd166", "#ff6b9d", "#5ee0d8", "#a5b4fc", "#c0ca33", "#f87171"];
 
 const materials = new Map();
@@ -59,6 +60,15 @@ function drawEntity(entity) {
   return group;
 }
 
+/** The colour of an entity's first shape, if it is a colour and not grey. */
+function colourOf(entity) {
+  const first = [...entity.cubes, ...entity.cylinders, ...entity.spheres, ...entity.triangles][0]?.color;
+  if (!first) return undefined;
+  const { r, g, b } = first;
+  if (Math.max(r, g, b) - Math.min(r, g, b) < 0.15) return undefined;
+  return `#${new Color().setRGB(r, g, b, "srgb").lerp(new Color("#ffffff"), 0.25).getHexString()}`;
+}
+
 class Trail {
   constructor(scene, color) {
     this.places = new Float32Array(TRAIL_POINTS * 3);
@@ -104,7 +114,7 @@ export class World3D {
     this.overlays = new Group();
     this.scene.add(this.overlays);
     this.flashes = [];
-    this.followed = -1;
+    this.followed = NOBODY;
     this.showTrails = true;
     this.showNames = true;
     this.trailSeconds = 6;
@@ -133,6 +143,7 @@ export class World3D {
     if (this.grid) this.scene.remove(this.grid);
     const cell = 10 ** Math.round(Math.log10(Math.max(this.size, 1e-6)) - 0.7);
     const cells = 40;
+    this.cell = cell;
     this.grid = new GridHelper(cell * cells, cells, this.dark ? 0x3a4654 : 0xa8b4c0, this.dark ? 0x1f2833 : 0xd3dbe3);
     this.grid.rotation.x = Math.PI / 2;
     this.grid.position.z = -0.003;
@@ -153,6 +164,7 @@ export class World3D {
     if (update) {
       for (const entity of update.entities) {
         const index = names.indexOf(entity.frame_id);
+        if (index >= 0) this.colours[index] = colourOf(entity) ?? this.colours[index];
         (index >= 0 ? this.groups[index] : this.scene).add(drawEntity(entity));
       }
     } else {
@@ -198,31 +210,36 @@ export class World3D {
     this.dirty = true;
   }
 
+  /** Which body the camera stays with: its index, ALL for the middle of everything, NOBODY. */
   follow(index) {
     this.followed = index;
-    if (index >= 0) {
-      const shift = this.groups[index].position.clone().sub(this.controls.target);
-      this.camera.position.add(shift);
-      this.controls.target.add(shift);
-      this.controls.update();
-    }
+    const middle = this.#middle();
+    if (middle) this.#shift(middle.sub(this.controls.target));
     this.dirty = true;
+  }
+  /** Where the followed one is; null for nobody. */
+  #middle() {
+    if (this.followed >= 0) return this.groups[this.followed].position.clone();
+    if (this.followed === NOBODY || this.groups.length === 0) return null;
+    const sum = new Vector3();
+    for (const group of this.groups) sum.add(group.position);
+    return sum.divideScalar(this.groups.length);
+  }
+  #shift(by) {
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+    this.controls.update();
   }
 
   /** Shows the poses of one moment. */
   show(poses, t, frames) {
     if (poses) {
-      const before = this.followed >= 0 ? this.groups[this.followed].position.clone() : null;
+      const before = this.#middle();
       this.groups.forEach((group, i) => {
         group.position.set(poses[i * 7], poses[i * 7 + 1], poses[i * 7 + 2]);
         group.quaternion.set(poses[i * 7 + 3], poses[i * 7 + 4], poses[i * 7 + 5], poses[i * 7 + 6]);
       });
-      if (before) {
-        const shift = this.groups[this.followed].position.clone().sub(before);
-        this.camera.position.add(shift);
-        this.controls.target.add(shift);
-        this.controls.update();
-      }
+      if (before) this.#shift(this.#middle().sub(before));
     }
     const span = this.balls ? Math.max(this.trailSeconds, frames.end / 20) : this.trailSeconds;
     this.trails.forEach((trail, i) => {
@@ -260,6 +277,8 @@ export class World3D {
   render() {
     if (!this.dirty) return false;
     this.dirty = false;
+    const { x, y } = this.controls.target; // the grid goes with the camera, cell by cell: it never ends
+    this.grid.position.set(Math.round(x / this.cell) * this.cell, Math.round(y / this.cell) * this.cell, this.grid.position.z);
     this.renderer.render(this.scene, this.camera);
     this.#placeTags();
     ++this.drawn;
