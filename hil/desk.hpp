@@ -16,14 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "core/plant.hpp"
 #include "hil/observer.hpp"
-#include "hil/subject.hpp"
+#include "hil/options.hpp"
 #include "link/target_wire.hpp"
 
 namespace isochron::hil {
-
-/// What the loss of a target's connection means: everybody waits for it to come back, they go on, or the run ends.
-enum class OnLoss { pause, go_on, end };
 
 struct TargetSpec {
   std::string name;         // "uav/pilot"
@@ -41,6 +39,17 @@ struct Reply {
   SimTime stamp;
   std::string name, type;
   std::vector<std::byte> payload;
+
+  /// As new, but the payload's memory stays: pictures are large.
+  void reset() {
+    verdict = protocol::Verdict::ok;
+    index = 0;
+    number = 0;
+    stamp = SimTime::zero();
+    name.clear();
+    type.clear();
+    payload.clear();
+  }
 };
 
 /// Figures of one target for the report.
@@ -54,7 +63,7 @@ struct TargetFigures {
 class Desk {
  public:
   /// `on_message(link, at)`: a link that waits for a message may go on at `at`.
-  Desk(Subject& subject, std::vector<TargetSpec> targets, Observer& observer,
+  Desk(Plant& plant, std::vector<TargetSpec> targets, Observer& observer,
        std::function<void(LinkId, SimTime)> on_message);
 
   [[nodiscard]] const std::vector<TargetSpec>& targets() const { return targets_; }
@@ -122,12 +131,13 @@ class Desk {
   void tell(std::uint32_t target, What what, SimTime at, std::uint32_t about = nothing,
             std::span<const std::byte> bytes = {}, SimTime stamp = SimTime::zero());
 
-  Subject& subject_;
+  Plant& plant_;
   std::vector<TargetSpec> targets_;
   Observer& observer_;
   std::function<void(LinkId, SimTime)> on_message_;
   std::vector<TargetFigures> figures_;
   std::vector<std::set<Letter>> mailboxes_;  // by target
+  std::vector<std::size_t> mailbox_bytes_;
   std::map<LinkId, Line> lines_;
   std::deque<Effect> effects_;
   std::uint64_t letters_ = 0;

@@ -6,18 +6,18 @@
 
 #include "coordinator/coordinator.hpp"
 #include "core/time_text.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/world_plant.hpp"
 
 namespace isochron {
-namespace {
 
 using namespace coordinator;
 
 Compute compute_of(const Scenario& scenario, const ProgramSection& program, const std::string& full_name, bool load) {
-  if (scenario.time.mode == Mode::callback) return ZeroCompute{};
+  if (scenario.time.mode == Mode::callback || scenario.time.mode == Mode::realtime) return ZeroCompute{};
   const ComputeSection& section = program.compute ? *program.compute : scenario.time.compute;
   switch (section.contract) {
     case Contract::zero:
@@ -37,6 +37,8 @@ Compute compute_of(const Scenario& scenario, const ProgramSection& program, cons
   }
   throw InputError(section.place, "compute `hardware` is for targets over a link", "use `isochron serve`");
 }
+
+namespace {
 
 ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, const std::string& name,
                          const ProgramSection& program) {
@@ -63,6 +65,8 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   return spec;
 }
 
+}  // namespace
+
 std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
   std::vector<RobotSpec> robots;
   for (const auto& [name, section] : scenario.robots) {
@@ -73,14 +77,14 @@ std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
       policy = std::make_shared<LeastProgress>(scenario.time.quantum);
     }
     robot.policies.assign(section.cores, policy);
-    for (const auto& [program, spec] : section.programs)
-      robot.programs.push_back(program_spec(scenario, name, program, spec));
+    for (const auto& [program, spec] : section.programs) {
+      if (!spec.run.empty()) robot.programs.push_back(program_spec(scenario, name, program, spec));
+    }
     robots.push_back(std::move(robot));
   }
   return robots;
 }
 
-/// Repeatable means that durations are known beforehand.
 void check_repeatable(const Scenario& scenario) {
   if (scenario.time.mode != Mode::repeatable) return;
   std::vector<Mistake> mistakes;
@@ -112,6 +116,8 @@ CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, b
   options.interpose_library = find_library("isochron_clock", scenario.folder).value_or("");
   return options;
 }
+
+namespace {
 
 ProgramReport report_of(const ProgramOutcome& o, SimTime reached) {
   ProgramReport report;
@@ -192,7 +198,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     }
   }
   RunRecord record(scenario, options, clock, disk, {});
-  stage.begin(record);
+  stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables());
 
   Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step(), options.show_output),

@@ -1,9 +1,6 @@
 #include "scenario/remote_node.hpp"
 
-#include <algorithm>
 #include <set>
-
-#include "flow/node_steps.hpp"
 
 namespace isochron {
 namespace {
@@ -17,12 +14,13 @@ constexpr std::uint32_t steps_at_a_time = 1024;
 constexpr std::uint32_t turns_at_a_time = 64;  // before looking at the network again
 constexpr const char* well = "";               // a farewell without a reason to worry
 
-/// There is nobody else to wake in this process.
-struct LoneHub {
-  static constexpr bool concurrent = false;
-  static bool sleepy() { return true; }
-  void wake(std::uint32_t) {}
-};
+flow::Waiting trouble(std::string node, std::string what) {
+  flow::Waiting waiting;
+  waiting.node = std::move(node);
+  waiting.what = flow::Waiting::For::trouble;
+  waiting.whom = std::move(what);
+  return waiting;
+}
 
 flow::AssemblyPlan plan_for(const flow::Options& options) {
   flow::AssemblyPlan plan;
@@ -54,18 +52,12 @@ RemoteNode::RemoteNode(flow::System& system, std::uint32_t self, const flow::Opt
       clock_(clock),
       assembly_(system, plan_for(options)),
       self_(self),
-      node_(*assembly_.nodes()[self]),
+      island_(assembly_, self),
       statuses_(assembly_.nodes().size()) {
   for (const std::uint32_t peer : federation.roster().peers) {
-    Other one{peer, std::make_unique<ToPeer>(federation, peer), nullptr};
-    one.peer = std::make_unique<flow::Peer>(assembly_, self, peer, *one.way);
-    others_.push_back(std::move(one));
+    ways_.push_back(std::make_unique<ToPeer>(federation, peer));
+    island_.join(peer, *ways_.back());
   }
-}
-
-RemoteNode::Other* RemoteNode::other(std::uint32_t index) {
-  const auto found = std::ranges::find(others_, index, &Other::index);
-  return found == others_.end() ? nullptr : &*found;
 }
 
 flow::Outcome RemoteNode::run() {
@@ -74,7 +66,7 @@ flow::Outcome RemoteNode::run() {
                      {},
                      [this](std::uint32_t who) { left(who); },
                      [this](const std::string& what) {
-                       if (options_.on_stall) options_.on_stall("on the network: " + what + "\n");
+                       if (options_.on_stall) options_.on_stall({trouble("on the network", what)});
                      },
                      [this] { round(); }});
   carrier_.run();
@@ -84,7 +76,7 @@ flow::Outcome RemoteNode::run() {
 
 void RemoteNode::arrived(std::uint32_t from, std::span<const std::byte> bytes) {
   if (phase_ == Phase::over) return;
-  const auto taken = other(from)->peer->arrived(bytes);
+  const auto taken = island_.arrived(from, bytes);
   if (!taken) fail(from, taken.error());
 }
 
@@ -95,7 +87,7 @@ void RemoteNode::left(std::uint32_t who) {
 }
 
 void RemoteNode::fail(std::uint32_t node, const std::string& what) {
-  statuses_[self_].post(node_);
+  statuses_[self_].post(island_.node());
   outcome_.failures.push_back(
       {assembly_.graph().nodes[node].name, what, waiting_for(assembly_.graph(), node, statuses_)});
   end("node " + assembly_.graph().nodes[node].name + " failed: " + what);
@@ -121,22 +113,17 @@ void RemoteNode::round() {
 }
 
 void RemoteNode::begin() {
-  for (Other& one : others_) one.peer->greet();
-  node_.start(assembly_.graph().start);
-  node_.set_stop(options_.until);
+  island_.start(options_.until);
   phase_ = Phase::running;
   since_ = moved_ = clock_.now();
 }
 
 void RemoteNode::advance() {
-  LoneHub hub;
   for (std::uint32_t turn = 0; turn < turns_at_a_time; ++turn) {
-    const flow::Moved moved = node_.run(hub, steps_at_a_time);
-    for (Other& one : others_) one.peer->pump();
-    if (moved != flow::Moved::on) break;
+    if (island_.go(steps_at_a_time) != flow::Moved::on) break;
   }
-  if (!node_.finished()) return;
-  node_.finish();
+  if (!island_.finished()) return;
+  island_.finish();
   outcome_.complete = true;
   end(well);
 }
@@ -152,25 +139,28 @@ void RemoteNode::linger() {
 }
 
 /// "red waits for a message of yellow.position at 12s", and what is known of those it depends on.
-std::string RemoteNode::standing() {
-  statuses_[self_].post(node_);
-  std::string text = phase_ == Phase::gathering ? "  " + node_.name() + " waits for the others to come\n"
-                                                : "  " + describe(assembly_.graph(), self_, statuses_[self_]) + "\n";
-  for (const std::string& trouble : federation_.troubles()) text += "  " + trouble + "\n";
-  return text;
+flow::WaitForGraph RemoteNode::standing() {
+  statuses_[self_].post(island_.node());
+  flow::WaitForGraph graph{phase_ == Phase::gathering ? trouble(island_.node().name(), "waits for the others to come")
+                                                      : waiting_of(assembly_.graph(), self_, statuses_[self_])};
+  graph.front().since = looked_ - moved_;
+  for (const std::string& what : federation_.troubles()) graph.push_back(trouble("network", what));
+  return graph;
 }
 
 void RemoteNode::look_around() {
   looked_ = clock_.now();
-  if (node_.steps() != steps_) {
-    steps_ = node_.steps();
+  if (island_.node().steps() != steps_) {
+    steps_ = island_.node().steps();
     moved_ = looked_;
     told_ = false;
   }
-  statuses_[self_].post(node_);
-  if (phase_ == Phase::running) federation_.set_news(describe(assembly_.graph(), self_, statuses_[self_]));
+  statuses_[self_].post(island_.node());
+  if (phase_ == Phase::running) federation_.set_news(to_string(waiting_of(assembly_.graph(), self_, statuses_[self_])));
   bool trouble = false;
-  for (const Other& one : others_) trouble = trouble || federation_.session(one.index).silent(looked_);
+  for (const std::uint32_t peer : federation_.roster().peers) {
+    trouble = trouble || federation_.session(peer).silent(looked_);
+  }
   const WallSpan patience = trouble ? WallSpan(explain_after) : options_.stall_after;
   if (told_ || patience == WallSpan::zero() || looked_ - moved_ < patience) return;
   told_ = true;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "flow/peer.hpp"
+#include "flow/island.hpp"
 #include "flow/run.hpp"
 #include "flow/stall.hpp"
 #include "link/federation.hpp"
@@ -36,11 +36,6 @@ class RemoteNode {
     link::Federation& federation;
     std::uint32_t to;
   };
-  struct Other {
-    std::uint32_t index;
-    std::unique_ptr<ToPeer> way;
-    std::unique_ptr<flow::Peer> peer;
-  };
   void arrived(std::uint32_t from, std::span<const std::byte> bytes);
   void left(std::uint32_t who);
   void round();
@@ -50,8 +45,7 @@ class RemoteNode {
   void fail(std::uint32_t node, const std::string& what);
   void end(const std::string& reason);
   void linger();
-  [[nodiscard]] std::string standing();
-  Other* other(std::uint32_t index);
+  [[nodiscard]] flow::WaitForGraph standing();
 
   const flow::Options& options_;
   link::Federation& federation_;
@@ -59,8 +53,8 @@ class RemoteNode {
   Clock& clock_;
   flow::Assembly assembly_;
   std::uint32_t self_;
-  flow::Node& node_;
-  std::vector<Other> others_;
+  flow::Island island_;
+  std::vector<std::unique_ptr<ToPeer>> ways_;
   std::vector<flow::NodeStatus> statuses_;
   flow::Outcome outcome_;
   enum class Phase { gathering, running, leaving, over } phase_ = Phase::gathering;

@@ -15,8 +15,10 @@
 #include "core/time.hpp"
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
+#include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/vehicle_section.hpp"
 
 namespace isochron {
 
@@ -94,7 +96,8 @@ void describe(V& v, TimeSection& s) {
       "cores", s.cores,
       "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
   v.optional("privileges", s.privileges,
-             "real-time priorities for measured programs: use them if allowed, insist on them, or do without");
+             "real-time priorities for measured programs and mode realtime: use them if allowed, insist on them, or do "
+             "without");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
   v.optional(
@@ -134,8 +137,8 @@ struct WorldSection : Section {
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
-  v.required("model", s.model, "the model file, MJCF (.xml) or URDF");
-  v.optional("engine", s.engine, "mujoco, ode, or the path of a shared library with an engine of your own");
+  v.required("model", s.model, "the model file, MJCF (.xml) or URDF; for an engine of your own whatever it reads");
+  v.optional("engine", s.engine, "mujoco, ode, or a shared library with an engine of your own");
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
@@ -179,6 +182,7 @@ struct ProgramSection : Section {
   Blocking blocking = Blocking::wall;
   OnEnd on_exit = OnEnd::end;
   ByteSize memory{1 << 30};
+  TargetSection target;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -201,6 +205,7 @@ void describe(V& v, ProgramSection& s) {
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
   v.optional("on_exit", s.on_exit, "what its end means for the run");
   v.optional("memory", s.memory, "it may not use more than this");
+  v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
 struct RobotSection : Section {
@@ -226,6 +231,7 @@ struct NodeSection : Section {
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;
+  Named<std::string> drives;
   std::string at;
   std::string host;
 };
@@ -234,7 +240,8 @@ void describe(V& v, NodeSection& s) {
   v.required("library", s.library, "the shared library that has it");
   v.required("type", s.type, "its type in that library");
   v.optional("with", s.with, "its parameters");
-  v.optional("inputs", s.inputs, "input: node.output");
+  v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
+  v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
   v.optional("at", s.at,
              "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
@@ -275,6 +282,7 @@ struct FlowsSection : Section {
   flow::How executor = flow::How::thread;
   int workers = 2;
   std::optional<int> capacity;
+  std::uint64_t disturb = 0;
 };
 template <class V>
 void describe(V& v, FlowsSection& s) {
@@ -283,6 +291,8 @@ void describe(V& v, FlowsSection& s) {
   v.optional("workers", s.workers, "how many, for executor: pool");
   v.optional("capacity", s.capacity,
              "messages that fit into a flow before its source waits; as the node declares if left out");
+  v.optional("disturb", s.disturb,
+             "not 0: random delays between steps, of this seed; they may cost time but must change nothing");
 }
 
 template <>
@@ -300,21 +310,29 @@ void describe(V& v, JournalSection& s) {
   v.optional("when_full", s.when_full, "drop and count, or block; block where runs must repeat");
 }
 
+/// One `--set path=value`.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
 struct Scenario : Section {
   std::string name;
   SimSpan duration = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::optional<WorldSection> world;
+  Named<VehicleSection> vehicles;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   FlowsSection flows;
   NetworkSection network;
   TimeSection time;
+  HilSection hil;
   JournalSection journal;
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
-  std::string text;    // as read; goes into the journal
+  std::string text;    // as read, or as changed by overrides; goes into the journal
 };
 template <class V>
 void describe(V& v, Scenario& s) {
@@ -322,19 +340,15 @@ void describe(V& v, Scenario& s) {
   v.optional("duration", s.duration, "simulated time to run for");
   v.optional("seed", s.seed, "of all randomness");
   v.optional("world", s.world, "what is simulated");
+  v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");
+  v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
 }
-
-/// One `--set path=value`.
-struct Override {
-  std::string path;
-  std::string value;
-};
 
 /// Throws InputError with every mistake.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides = {});

@@ -75,7 +75,7 @@ void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
 void WorldPlant::add_sensor(std::uint32_t index) {
   const world::Sensor& sensor = stage_.sensors()[index];
   const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
-  if (const auto plain = plain_type(sensor.spec(), stage_.world().catalog())) {
+  if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
     return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
   }
   for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
@@ -124,7 +124,9 @@ Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
 SimTime WorldPlant::asked(std::uint32_t variable, SimTime at) {
   const Source& source = sources_[variable];
   if (source.kind != Kind::reading) return at;
-  return stage_.sensors()[source.index].ask(at);
+  world::Sensor& sensor = stage_.sensors()[source.index];
+  const bool at_once = sensor.spec().period > SimSpan::zero() && sensor.spec().acquire == SimSpan::zero();
+  return at_once ? at : sensor.ask(at);
 }
 
 coordinator::Sample WorldPlant::sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) {

@@ -16,7 +16,7 @@
 // and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
 // A program of robot R may leave "R/" out. Who reads a sensor with `acquire` is kept waiting for that long.
 //
-// Promises: reads at t see the state at the last step not after t. Writes act from the step that begins at or after t.
+// Promises: reads at t see the state at the last step not after t. Writes act in the step in which they fall.
 
 #include <vector>
 

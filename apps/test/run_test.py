@@ -48,6 +48,29 @@ class RunTest(unittest.TestCase):
         self.assertEqual(a["simulated_s"], 1.0)
         self.assertEqual([p["activations"] for p in a["programs"]], [100, 100])
 
+    def test_replay_proves_the_digest_and_finds_what_differs(self):
+        journal = self.path("a.mcap")
+        a = self.result_of("examples/ships/ships.yaml", "a.mcap", "--duration", "1s", "--set", "world.walls.half_width=20")
+        again = run("replay", journal, "--json", cwd=self.folder.name)
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        proof = json.loads(again.stdout)
+        self.assertTrue(proof["same"])
+        self.assertEqual(proof["replayed_digest"], a["digest"])
+        self.assertFalse(os.path.exists(self.path("a.replay.mcap")))  # it says nothing new
+        b = self.result_of("examples/nbody/nbody.yaml", "b.mcap", "--duration", "500s", "--seed", "7")
+        proof = json.loads(run("replay", self.path("b.mcap"), "--json", "--journal", self.path("c.mcap")).stdout)
+        self.assertTrue(proof["same"], b)
+        self.assertTrue(os.path.exists(self.path("c.mcap")))
+        refused = run("replay", journal, "--journal", journal)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("overwritten", refused.stderr)
+
+    def test_a_free_run_is_not_replayed(self):
+        self.result_of("examples/nbody/nbody.yaml", "free.mcap", "--duration", "100s", "--set", "flows.executor=free")
+        refused = run("replay", self.path("free.mcap"))
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("does not repeat", refused.stderr)
+
     def test_both_engines_run_the_same_scenario(self):
         result = self.result_of("examples/ships/ships.yaml", "ode.mcap", "--duration", "1s", "--set", "world.engine=ode")
         self.assertEqual(result["end"], "finished")
@@ -87,6 +110,11 @@ class RunTest(unittest.TestCase):
         digests = {self.result_of("examples/nbody/nbody.yaml", how + ".mcap", "--duration", "500s", "--set",
                                   "flows.executor=" + how)["digest"]
                    for how in ("thread", "pool", "threads", "processes", "tcp")}
+        self.assertEqual(len(digests), 1)
+
+    def test_a_world_with_sensors_and_controllers_runs_as_flows(self):
+        digests = {self.result_of("examples/ships_flows/ships_flows.yaml", "ships_" + how + ".mcap", "--duration", "300ms",
+                                  "--set", "flows.executor=" + how)["digest"] for how in ("thread", "processes")}
         self.assertEqual(len(digests), 1)
 
     def test_a_deadlock_is_refused_before_anything_starts(self):

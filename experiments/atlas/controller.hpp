@@ -57,6 +57,8 @@ class Controller {
   [[nodiscard]] const Thought& thought() const { return thought_; }
   [[nodiscard]] const StepPlan& plan() const { return *plan_; }
   [[nodiscard]] const RobotModel& model() const { return model_; }
+  [[nodiscard]] const QuadraticProgram& problem() const { return qp_; }
+  [[nodiscard]] const Torques& torques() const { return torques_; }
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  private:

@@ -6,6 +6,8 @@
 // times in seconds, push in N: forwards, or to the left where push_side is 1. It looks 50 times a second, as somebody
 // at a console would.
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -16,6 +18,8 @@
 using namespace std::chrono_literals;
 
 namespace {
+
+constexpr double fallen_below = 0.6;  // m; the pelvis is at 0.93 when it stands
 
 double with(const char* name, double otherwise) {
   const char* text = std::getenv((std::string("ISOCHRON_WITH_") + name).c_str());
@@ -33,6 +37,12 @@ int main() {
   bool pushing = false;
   while (const auto now = robot.wait(20ms)) {
     const double t = now->seconds();
+    const auto pose = robot.read<isochron::Motion>("pose");
+    if (pose.position == std::array<double, 3>{}) break;  // nobody answers any more: the run is over
+    if (pose.position[2] < fallen_below) {
+      std::fputs("the robot fell\n", stderr);
+      return 1;
+    }
     if (order.number == 0 && order.steps > 0 && t >= step_at) {
       order.number = 1;
       robot.send("controller", order);
