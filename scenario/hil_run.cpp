@@ -267,7 +267,7 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
 
   link::EpollReactor reactor;
   RunRecord record(scenario, options, clock, disk, participants);
-  stage.begin(record);
+  stage.begin(record, watch);
   HilRecorder recorder(record, watch, names, plant.variables());
   hil::Server server(reactor, plant, targets, server_settings, recorder);
   const auto bound = server.listen(at);

@@ -19,6 +19,8 @@ const char* to_string(RunReport::End end) {
   return "";
 }
 
+Json to_json(const Quantiles& q) { return {{"p50", q.p50.ns()}, {"p99", q.p99.ns()}, {"max", q.max.ns()}}; }
+
 Json to_json(const ProgramReport& p) {
   Json json{{"name", p.name},
             {"activations", p.activations},
@@ -28,6 +30,10 @@ Json to_json(const ProgramReport& p) {
             {"executed_s", p.executed.seconds()},
             {"waited_s", p.waited.seconds()}};
   if (!p.end.empty()) json["end"] = p.end;
+  if (p.timing) {
+    json["late_ns"] = to_json(p.timing->late);
+    json["response_ns"] = to_json(p.timing->response);
+  }
   return json;
 }
 
@@ -93,7 +99,9 @@ std::string to_json(const RunReport& report) {
              {{"programs", report.shares.programs.seconds()},
               {"world", report.shares.world.seconds()},
               {"coordination", report.shares.coordination.seconds()},
+              {"waited", report.shares.waited.seconds()},
               {"idle", report.shares.idle.seconds()}}},
+            {"control", report.control},
             {"programs", programs},
             {"journal",
              {{"file", report.journal},

@@ -16,10 +16,15 @@ void check_coordinator(const Scenario& scenario);
 RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch);
 
+void check_realtime(const Scenario& scenario);
+RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
 void check_hil(const Scenario& scenario);
 RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
 void check_flows(const Scenario& scenario);
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+/// One node of it, options.node; the others run elsewhere.
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
 }  // namespace isochron

@@ -11,6 +11,18 @@ namespace {
 
 std::string array_type(std::size_t n) { return n == 1 ? "float64" : "float64[" + std::to_string(n) + "]"; }
 
+bool hangs_on(std::uint32_t body, std::uint32_t root, const std::vector<std::uint32_t>& parents) {
+  while (body != root && parents[body] != body) body = parents[body];
+  return body == root;
+}
+
+/// Numbers from here and there, one after the other.
+void gather(const std::vector<double>& from, const std::vector<std::uint32_t>& where, std::span<std::byte> to) {
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    std::memcpy(to.data() + i * sizeof(double), &from[where[i]], sizeof(double));
+  }
+}
+
 /// Everything that programs write is made of doubles.
 bool all_finite(std::span<const std::byte> bytes) {
   for (std::size_t at = 0; at + sizeof(double) <= bytes.size(); at += sizeof(double)) {
@@ -34,12 +46,36 @@ WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), 
     const std::size_t n = world.sensors()[i].dimensions;
     add({world.sensors()[i].name, array_type(n), n * sizeof(double), true, false}, Kind::sensor, i);
   }
+  for (const auto& [robot, section] : scenario.robots) {
+    if (const auto body = world.catalog().body(section.body.empty() ? robot : section.body)) add_joints(robot, *body);
+  }
+}
+
+void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
+  const world::World& world = stage_.world();
+  std::vector<std::uint32_t> positions, velocities, efforts;
+  for (const world::JointInfo& joint : world.catalog().joints) {
+    if (joint.positions != 1 || !hangs_on(joint.body, body, world.catalog().parents)) continue;
+    positions.push_back(joint.position_at);
+    velocities.push_back(joint.velocity_at);
+    if (const auto motor = world.catalog().actuator(joint.name)) efforts.push_back(*motor);
+  }
+  const auto add_list = [&](const char* name, Kind kind, std::vector<std::uint32_t> list) {
+    if (list.empty()) return;
+    const std::size_t n = list.size();
+    add({robot + "/" + name, "float64[" + std::to_string(n) + "]", n * sizeof(double), true, kind == Kind::efforts},
+        kind, static_cast<std::uint32_t>(lists_.size()));
+    lists_.push_back(std::move(list));
+  };
+  add_list("joint_positions", Kind::joint_positions, std::move(positions));
+  add_list("joint_velocities", Kind::joint_velocities, std::move(velocities));
+  add_list("efforts", Kind::efforts, std::move(efforts));
 }
 
 void WorldPlant::add_sensor(std::uint32_t index) {
   const world::Sensor& sensor = stage_.sensors()[index];
   const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
-  if (const auto plain = plain_type(sensor.spec(), stage_.world().catalog())) {
+  if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
     return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
   }
   for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
@@ -88,7 +124,9 @@ Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
 SimTime WorldPlant::asked(std::uint32_t variable, SimTime at) {
   const Source& source = sources_[variable];
   if (source.kind != Kind::reading) return at;
-  return stage_.sensors()[source.index].ask(at);
+  world::Sensor& sensor = stage_.sensors()[source.index];
+  const bool at_once = sensor.spec().period > SimSpan::zero() && sensor.spec().acquire == SimSpan::zero();
+  return at_once ? at : sensor.ask(at);
 }
 
 coordinator::Sample WorldPlant::sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) {
@@ -125,6 +163,15 @@ void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> v
       world::fill_plain(sensor.spec().type, sensor.latest_at(at), value);
       break;
     }
+    case Kind::joint_positions:
+      gather(state_.positions, lists_[source.index], value);
+      break;
+    case Kind::joint_velocities:
+      gather(state_.velocities, lists_[source.index], value);
+      break;
+    case Kind::efforts:
+      gather(state_.commands, lists_[source.index], value);
+      break;
   }
 }
 
@@ -144,6 +191,12 @@ void WorldPlant::write(std::uint32_t variable, SimTime at, std::span<const std::
     std::memcpy(&command, value.data(), sizeof command);
     // A command that finds its delay line full is the program's own flood; the last one holds.
     (void)stage_.command(source.index, at, command).ok();
+  } else if (source.kind == Kind::efforts) {
+    for (std::size_t i = 0; i < lists_[source.index].size(); ++i) {
+      double command = 0;
+      std::memcpy(&command, value.data() + i * sizeof command, sizeof command);
+      (void)stage_.command(lists_[source.index][i], at, command).ok();
+    }
   }
 }
 

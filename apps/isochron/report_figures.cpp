@@ -45,6 +45,11 @@ ProgramFigures program_of(const Json& json) {
   p.preemptions = count(json, "preemptions");
   p.executed_s = number(json, "executed_s");
   p.waited_s = number(json, "waited_s");
+  for (const char* what : {"late_ns", "response_ns"}) {
+    if (!member(json, what).is_object()) continue;
+    for (const char* quantile : {"p50", "p99", "max"})
+      p.wall_clock_s.push_back(1e-9 * number(member(json, what), quantile));
+  }
   return p;
 }
 
@@ -79,7 +84,7 @@ HilFigures hil_of(const Json& json) {
 std::vector<WallShare> shares_of(const Json& json, double wall_s) {
   std::vector<WallShare> shares;
   double told = 0;
-  for (const char* what : {"programs", "world", "coordination", "idle"}) {
+  for (const char* what : {"programs", "world", "coordination", "waited", "idle"}) {
     shares.push_back({what, std::max(0.0, number(json, what))});
     told += shares.back().seconds;
   }
@@ -98,6 +103,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   Figures ending;
   ending.end = text(json, "end");
   ending.why = text(json, "why");
+  ending.control = text(json, "control");
   ending.simulated_s = number(json, "simulated_s");
   ending.wall_s = number(json, "wall_s");
   ending.real_time_factor = number(json, "real_time_factor");
@@ -129,6 +135,10 @@ void take_scenario(const std::string& yaml, RunData& run) {
     } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
       run.quantum_s = static_cast<double>(*ns) * 1e-9;
     }
+    const Value* flows = root.find("flows");
+    const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;
+    const bool has_flows = root.find("nodes") != nullptr || flows != nullptr;
+    if (has_flows) run.executor = executor != nullptr ? executor->scalar : flow::to_string(FlowsSection().executor);
   } catch (const InputError&) {
     run.banners.emplace_back("The scenario inside the journal cannot be read.");
   }

@@ -13,8 +13,10 @@ struct RunFlags {
   std::string file;
   std::vector<std::string> sets;
   std::string duration, seed, pace, cpu_speed, journal;
+  std::string node;  // of `run` only
   bool json = false;
   bool quiet = false;
+  bool output = false;
 };
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 

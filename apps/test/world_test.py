@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Worlds through the command: sensors that programs read, vehicles, and everything a user can get wrong.
-Usage: world_test.py ISOCHRON SOURCE_DIR SENSOR_PROGRAM"""
+Usage: world_test.py ISOCHRON SOURCE_DIR BUILD_DIR"""
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
-ISOCHRON, SOURCE, SENSOR_PROGRAM = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+ISOCHRON, SOURCE, BUILD = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+SENSOR_PROGRAM = os.path.join(BUILD, "test/client_sensor_program")
+ROBOT_PROGRAM = os.path.join(BUILD, "test/client_robot_program")
+PUSHER = os.path.join(BUILD, "world/plugins/pusher.so")
 UAV = os.path.join(SOURCE, "models/uav.xml")
 SHIPS = os.path.join(SOURCE, "models/ships.xml")
 
@@ -34,6 +38,18 @@ class WorldTest(unittest.TestCase):
         result = run("run", file, "--json", "--journal", self.path(journal), *args)
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
         return json.loads(result.stdout)
+
+    def table(self, journal, topic, fields):
+        """Rows of numbers: time in seconds, then the fields."""
+        shown = run("journal", "export", self.path(journal), topic, fields)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        rows = [line.split(",") for line in shown.stdout.splitlines()[1:]]
+        return [[int(row[0]) * 1e-9] + [float(x) for x in row[1:]] for row in rows]
+
+    def refusal_of(self, text, verb="check", code=2):
+        result = run(verb, self.write("s.yaml", text), *(["--journal", self.path("x.mcap")] if verb == "run" else []))
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return (result.stderr + result.stdout).replace(self.folder.name + "/", "")
 
 
 class Sensors(WorldTest):
@@ -85,6 +101,134 @@ time: {{mode: {mode}}}
                      "robots.uav.sensors.camera.picture.height=480")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("camera/image has up to", result.stdout)
+
+
+class Vehicles(WorldTest):
+    CARS = os.path.join(SOURCE, "examples/cars/cars.yaml")
+
+    def test_thirty_cars_with_every_kind_of_driver_repeat(self):
+        first = self.result_of(self.CARS, "a.mcap", "--duration", "6s")
+        second = self.result_of(self.CARS, "b.mcap", "--duration", "6s")
+        self.assertEqual(first["digest"], second["digest"])
+        for car, least, most in (("car01", 4, 10), ("car02", 2, 10), ("car05", 4, 25), ("car09", -0.1, 14)):
+            fast = max(row[1] for row in self.table("a.mcap", "/vehicles/" + car, "speed"))
+            self.assertGreater(fast, least, car)
+            self.assertLess(fast, most, car)
+        gaps = run("journal", "distance", self.path("a.mcap"), "car01", "car02").stdout.split()[1:]
+        self.assertGreater(min(map(float, gaps)), 4.5, "the cruise control keeps its distance")
+        self.assertGreater(max(row[1] for row in self.table("a.mcap", "/vehicles/car01", "gear")), 1)
+
+    def test_a_car_follows_a_height_field(self):
+        rows = columns = 41  # a hill of 3 m in the middle of 80 m
+        heights = [max(0.0, 1 - (((i - 20) / 10) ** 2 + ((j - 20) / 10) ** 2)) for i in range(rows) for j in range(columns)]
+        with open(self.path("hill.bin"), "wb") as file:
+            file.write(struct.pack("<ii", rows, columns) + struct.pack(f"<{rows * columns}f", *heights))
+        self.write("hill.xml", """<mujoco><option timestep="0.005"/>
+          <asset><hfield name="h" file="hill.bin" size="40 40 3 1"/></asset><worldbody>
+          <geom name="ground" type="hfield" hfield="h"/>
+          <body name="car" pos="0 0 5"><freejoint/><inertial pos="0 0 0" mass="1500" diaginertia="560 2300 2600"/>
+          <geom type="box" size="2.2 .88 .2" contype="0" conaffinity="0"/></body></worldbody></mujoco>""")
+        file = self.write("s.yaml", """name: hill
+duration: 12s
+world: {model: hill.xml}
+vehicles:
+  car: {start: {position: [-35, 0], speed: 5}, driver: {path: [[-35, 0], [35, 0]], speed: 7}}
+""")
+        self.result_of(file)
+        way = self.table("run.mcap", "/tf", "transforms[0].transform.translation.x,transforms[0].transform.translation.z")
+        top = max(way, key=lambda row: row[2])
+        self.assertAlmostEqual(top[2], 3.54, delta=0.4)
+        self.assertAlmostEqual(top[1], 0, delta=4)
+
+    def test_a_program_drives(self):
+        file = self.write("s.yaml", f"""name: driven
+duration: 3s
+world: {{model: {SOURCE}/models/car.xml}}
+vehicles:
+  car: {{driver: program}}
+robots:
+  car:
+    programs:
+      pusher: {{library: {PUSHER}, every: 10ms, with: {{actuator: car/throttle, body: car}}}}
+time: {{mode: callback}}
+""")
+        self.result_of(file)
+        self.assertTrue(self.table("run.mcap", "/vehicles/car", "throttle"))
+
+
+class BadInput(WorldTest):
+    WORLD = "name: bad\nduration: 1s\nworld: {model: MODEL}\n"
+
+    def test_a_model_that_does_not_parse_has_its_place(self):
+        self.write("m.xml", "<mujoco>\n<worldbody>\n<body nam='x'/>\n</worldbody></mujoco>")
+        why = self.refusal_of(self.WORLD.replace("MODEL", "m.xml"))
+        self.assertIn("m.xml:3", why)
+        self.assertIn("nam", why)
+        self.write("m.urdf", "<robot name='x'><link></robot>")
+        self.assertIn("m.urdf", self.refusal_of(self.WORLD.replace("MODEL", "m.urdf")))
+
+    def test_unknown_names_have_their_place_and_a_hint(self):
+        world = self.WORLD.replace("MODEL", SHIPS)
+        why = self.refusal_of(world + "robots:\n  prey:\n    sensors:\n      imu: {type: imu, body: pray, every: 10ms}\n")
+        self.assertIn("s.yaml:7:12: sensor `prey/imu`: there is no body `pray`; did you mean `prey`?", why)
+        why = self.refusal_of(world + "robots:\n  prey:\n    actuators:\n      fx: {actuator: prey/fxx, delay: 10ms}\n")
+        self.assertIn("s.yaml:7:11: actuator `prey/fx`: the model has no actuator `prey/fxx`; did you mean `prey/fx`?", why)
+        why = self.refusal_of(world + "robots:\n  prey:\n    sensors:\n      g: {type: gpss, every: 1s}\n")
+        self.assertIn("did you mean `gps`?", why)
+        why = self.refusal_of(world + "robots:\n  fish: {body: preyy, programs: {p: {run: [" + ROBOT_PROGRAM +
+                              "], every: 10ms}}}\n")
+        self.assertIn("s.yaml:5:16: the model has no body `preyy`; did you mean `prey`?", why)
+        why = self.refusal_of(self.WORLD.replace("MODEL", "none.xml"))
+        self.assertIn("there is no file `none.xml`", why)
+
+    def pusher(self, mode, actuator="prey/fx"):
+        return (self.WORLD.replace("MODEL", SHIPS) + "robots:\n  prey:\n    programs:\n      p: {library: " + PUSHER +
+                ", every: 10ms, offset: 100ms, with: {mode: " + mode + ", actuator: " + actuator + ", body: prey}}\n")
+
+    def test_a_controllers_wrong_name_is_told_before_the_run(self):
+        why = self.refusal_of(self.pusher("push", "prey/fz2"))
+        self.assertIn("s.yaml:7:", why)
+        self.assertIn("there is no actuator `prey/fz2`; did you mean `prey/f", why)
+
+    def last_state(self):
+        info = json.loads(run("journal", "info", self.path("x.mcap"), "--json").stdout)
+        self.assertTrue(info["whole"])
+        return self.table("x.mcap", "/world/state", "bodies[13],bodies[14],bodies[15]")[-1]
+
+    def test_a_nan_command_stops_the_run_and_leaves_the_last_good_state(self):
+        why = self.refusal_of(self.pusher("nan"), "run", 3)
+        self.assertIn("controller prey/p: actuator prey/fx: the command is not a number", why)
+        last = self.last_state()
+        self.assertAlmostEqual(last[0], 0.1, delta=0.011)
+        self.assertTrue(all(abs(x) < 100 for x in last[1:]))
+
+    def test_a_controller_that_throws_is_named(self):
+        self.assertIn("controller prey/p: the plan is empty", self.refusal_of(self.pusher("throw"), "run", 3))
+
+    def test_a_nan_of_a_program_is_refused_by_name(self):
+        self.write("m.xml", """<mujoco><worldbody><body name="cart"><joint name="x" type="slide" axis="1 0 0"/>
+          <geom size=".1"/></body></worldbody><actuator><motor name="thrust" joint="x"/></actuator></mujoco>""")
+        why = self.refusal_of(self.WORLD.replace("MODEL", "m.xml") + "robots:\n  cart:\n    programs:\n      p: {run: [" +
+                              ROBOT_PROGRAM + ", writes_nan], every: 10ms}\n", "run", 3)
+        self.assertIn("thrust: the value is not a number", why)
+        self.last_state()
+
+    def test_a_diverging_world_says_what_diverged_and_leaves_the_last_good_state(self):
+        for engine in ("mujoco", "ode"):
+            why = self.refusal_of(self.WORLD.replace("MODEL", SHIPS).replace(
+                "}", ", engine: " + engine + ", step: 10ms, walls: {half_width: 1, reach: 1, stiffness: 1e200}}"), "run", 3)
+            self.assertIn("body pr", why)
+            self.assertTrue(all(x == x and abs(x) < 1e290 for x in self.last_state()))
+
+    def test_a_urdf_runs(self):
+        self.write("arm.urdf", """<robot name="arm"><link name="base"/>
+          <link name="bob"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+          <inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+          <joint name="swing" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 1 0"/></joint></robot>""")
+        file = self.write("s.yaml", self.WORLD.replace("MODEL", "arm.urdf") +
+                          "robots:\n  bob:\n    sensors:\n      angle: {type: joints, every: 100ms}\n")
+        self.result_of(file)
+        self.assertEqual(len(self.table("run.mcap", "/bob/angle", "position[0]")), 10)
 
 
 if __name__ == "__main__":

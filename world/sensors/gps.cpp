@@ -89,6 +89,8 @@ class GpsSensor final : public Sensor {
     message_.position_covariance_type = 2;
   }
 
+  void carry_more(Carrier& c) override { c(drift_), c(last_); }
+
   void lose() {
     message_.status.status = -1;
     message_.latitude = message_.longitude = message_.altitude = NAN;

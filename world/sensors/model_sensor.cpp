@@ -17,7 +17,7 @@ class ModelSensor final : public Sensor {
 
  private:
   void look(const WorldView& view, SimTime stamp, std::uint32_t, Reading& into) override {
-    const auto values = view.engine().sensor(index_);
+    const auto values = view.model_sensor(index_);
     message_.header.stamp = stamp;
     message_.values.assign(values.begin(), values.end());
     into.put(message_);

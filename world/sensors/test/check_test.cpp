@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "world/sensors/name_hint.hpp"
 #include "world/sensors/test/sensor_helpers.hpp"
 
 namespace isochron::world {
@@ -135,12 +134,6 @@ TEST(SensorCheck, MakeSensorThrowsWithAllOfThem) {
     EXPECT_EQ(error.mistakes().size(), 3U);
     EXPECT_EQ(error.mistakes()[0].place.line, 12);
   }
-}
-
-TEST(NameHint, OffersTheLikestOrWhatThereIs) {
-  EXPECT_EQ(name_hint("preyy", {"predator", "prey"}), "did you mean `prey`?");
-  EXPECT_EQ(name_hint("x", {}), "there is none");
-  EXPECT_EQ(name_hint("zzzzz", {"a", "b"}), "known: a, b");
 }
 
 }  // namespace
