@@ -46,7 +46,8 @@ int isochron_read_message(isochron_robot* robot, const char* name, const char* t
                           size_t* size, int64_t* taken);
 /* Holds from now until the next write. */
 int isochron_write(isochron_robot* robot, const char* name, const char* type, const void* data, size_t size);
-/* The type and size of a variable, the largest size where it has no fixed one. `type` has room for `capacity` characters. */
+/* The type and size of a variable, the largest size where it has no fixed one. `type` has room for `capacity`
+ * characters. */
 int isochron_describe(isochron_robot* robot, const char* name, char* type, size_t capacity, size_t* size);
 
 /* To another program: "planner" of the same robot, "prey/controller" of another one, "" as the scenario says. */

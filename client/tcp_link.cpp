@@ -1,6 +1,8 @@
 #include "client/tcp_link.hpp"
 
 #include <fcntl.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,10 +19,27 @@
 namespace isochron::client {
 namespace {
 
-std::int64_t own_clock() {
+std::int64_t clock_ns(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+std::int64_t own_clock() { return clock_ns(CLOCK_MONOTONIC); }
+
+/// When what was received came in, by our own clock; now, where the system does not note it. The time from then until
+/// this program runs again is its own, as it would be with a real sensor.
+std::int64_t arrival_of(msghdr& message) {
+  const std::int64_t now = own_clock();
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SO_TIMESTAMPING) continue;
+    scm_timestamping stamps;
+    std::memcpy(&stamps, CMSG_DATA(part), sizeof stamps);
+    const std::int64_t stamp = static_cast<std::int64_t>(stamps.ts[0].tv_sec) * 1'000'000'000 + stamps.ts[0].tv_nsec;
+    const std::int64_t ago = clock_ns(CLOCK_REALTIME) - stamp;
+    return stamp == 0 || ago < 0 || ago > 60'000'000'000 ? now : now - ago;
+  }
+  return now;
 }
 
 std::size_t length_of(const std::byte* header) {
@@ -108,6 +127,8 @@ bool TcpLink::connect_to(const TcpAddress& address, std::string& why) {
   const int yes = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  const int stamps = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+  ::setsockopt(socket_, SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof stamps);
   return true;
 }
 
@@ -161,7 +182,7 @@ bool TcpLink::shake_hands(const TcpAddress& address, std::uint64_t& session, std
   }
   session = welcome.session;
   held_ = welcome.held;
-  received_ = own_clock();
+  received_ = arrived_;
   return true;
 }
 
@@ -193,10 +214,18 @@ bool TcpLink::fill(std::size_t bytes) {
   }
   if (bytes > in_.size()) in_.resize(bytes + 4096);
   while (in_end_ - in_begin_ < bytes) {
-    const ssize_t n = ::recv(socket_, in_.data() + in_end_, in_.size() - in_end_, 0);
+    iovec piece{in_.data() + in_end_, in_.size() - in_end_};
+    alignas(cmsghdr) std::array<std::byte, 256> control;
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t n = ::recvmsg(socket_, &message, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     in_end_ += static_cast<std::size_t>(n);
+    arrived_ = arrival_of(message);
   }
   return true;
 }
@@ -248,7 +277,7 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
     if (wire::read_refused(*frame, refusal)) return lost(why, std::string(refusal).c_str());
     wire::Answer answer;
     if (!wire::read(*frame, answer)) return lost(why, "the host said something that cannot be read");
-    received_ = own_clock();
+    received_ = arrived_;
     answered_ = answer.time;
     exchange.verdict = answer.verdict;
     exchange.index = answer.index;

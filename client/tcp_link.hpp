@@ -60,7 +60,8 @@ class TcpLink {
   bool sealed_ = false;
   Key16 to_server_{}, to_client_{};
   std::uint64_t sent_number_ = 0, received_number_ = 0;
-  std::int64_t received_ = 0;  // our clock when the last answer was here
+  std::int64_t arrived_ = 0;   // our clock when the last bytes were here
+  std::int64_t received_ = 0;  // and when the last answer was
   std::int64_t answered_ = 0;  // its time
   std::vector<std::byte> out_ = std::vector<std::byte>(4096);
   std::vector<std::byte> in_ = std::vector<std::byte>(64 * 1024);

@@ -193,7 +193,7 @@ void Connection::answer(SimTime at, const Reply& reply) {
   answer.name = reply.name;
   answer.type = reply.type;
   const std::size_t front = link::frame_header_bytes + (sealer_ ? link::seal_head_bytes : 0);
-  send(wire::write_head(std::span(out_).subspan(front), answer), reply.payload);
+  send(wire::write_head(std::span(out_).subspan(front), answer), reply.payload());
 }
 
 void Connection::refuse(const std::string& why) {

@@ -12,6 +12,8 @@ using protocol::Ask;
 using protocol::Verdict;
 
 constexpr std::size_t letters_most = 10000;
+constexpr std::size_t letter_bytes_most = 64 << 20;
+constexpr SimSpan longest_period = std::chrono::hours(24);
 constexpr std::size_t faults_kept = 20;
 constexpr SimSpan between_targets = std::chrono::nanoseconds(1);
 
@@ -19,14 +21,15 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 }  // namespace
 
-Desk::Desk(Subject& subject, std::vector<TargetSpec> targets, Observer& observer,
+Desk::Desk(Plant& plant, std::vector<TargetSpec> targets, Observer& observer,
            std::function<void(LinkId, SimTime)> on_message)
-    : subject_(subject),
+    : plant_(plant),
       targets_(std::move(targets)),
       observer_(observer),
       on_message_(std::move(on_message)),
       figures_(targets_.size()),
-      mailboxes_(targets_.size()) {}
+      mailboxes_(targets_.size()),
+      mailbox_bytes_(targets_.size()) {}
 
 void Desk::open(LinkId link, std::uint32_t target) {
   lines_[link] = {};
@@ -37,7 +40,7 @@ void Desk::close(LinkId link) { lines_.erase(link); }
 
 std::optional<Desk::Suspend> Desk::act(LinkId link, SimTime at, const wire::Request& request, Reply& reply) {
   Line& line = lines_.at(link);
-  reply = {};
+  reply.reset();
   switch (static_cast<Ask>(request.ask)) {
     case Ask::wait:
       return wait(line, at, request, reply);
@@ -66,7 +69,7 @@ std::optional<Desk::Suspend> Desk::act(LinkId link, SimTime at, const wire::Requ
 
 void Desk::wake(LinkId link, SimTime at, Reply& reply) {
   Line& line = lines_.at(link);
-  reply = {};
+  reply.reset();
   const Waits waits = std::exchange(line.waits, Waits::none);
   if (waits == Waits::release) {
     ++figures_[line.target].activations;
@@ -80,10 +83,9 @@ void Desk::wake(LinkId link, SimTime at, Reply& reply) {
 
 void Desk::refuse(Line& line, SimTime at, Verdict verdict, const std::string& why, Reply& reply) {
   fault(line.target, at, why);
-  reply = {};
+  reply.reset();
   reply.verdict = verdict;
-  const auto text = bytes_of(why);
-  reply.payload.assign(text.begin(), text.end());
+  reply.fill(bytes_of(why));
 }
 
 void Desk::fault(std::uint32_t target, SimTime at, const std::string& what) {
@@ -105,6 +107,10 @@ std::optional<Desk::Suspend> Desk::wait(Line& line, SimTime at, const wire::Requ
   const SimSpan period = request.number == 0 ? targets_[line.target].every : SimSpan::from_ns(request.number);
   if (period <= SimSpan::zero()) {
     refuse(line, at, Verdict::refused, "waits without a period, and the scenario declares none", reply);
+    return std::nullopt;
+  }
+  if (period > longest_period) {
+    refuse(line, at, Verdict::refused, "waits for a period of more than a day", reply);
     return std::nullopt;
   }
   line.waits = Waits::release;
@@ -129,7 +135,7 @@ SimTime Desk::next_release(Line& line, SimSpan period, SimTime at) {
 }
 
 std::uint32_t Desk::find_variable(const Line& line, std::string_view name) const {
-  const auto& variables = subject_.variables();
+  const auto& variables = plant_.variables();
   const std::string own = targets_[line.target].robot + "/" + std::string(name);
   for (const std::string_view wanted : {std::string_view(own), name}) {
     for (std::uint32_t i = 0; i < variables.size(); ++i) {
@@ -144,12 +150,12 @@ void Desk::bind(Line& line, SimTime at, const wire::Request& request, Reply& rep
   const std::uint32_t index = find_variable(line, name);
   if (index == nothing) {
     std::vector<std::string> known;
-    for (const Variable& v : subject_.variables()) known.push_back(v.name);
+    for (const Variable& v : plant_.variables()) known.push_back(v.name);
     const std::string hint = nearest_hint(name, known);
     return refuse(line, at, Verdict::unknown_name, "there is no variable " + name + (hint.empty() ? "" : "; " + hint),
                   reply);
   }
-  const Variable& variable = subject_.variables()[index];
+  const Variable& variable = plant_.variables()[index];
   if (!request.type.empty() && request.type != variable.type) {
     return refuse(line, at, Verdict::wrong_type, name + " is " + variable.type + ", not " + std::string(request.type),
                   reply);
@@ -160,12 +166,12 @@ void Desk::bind(Line& line, SimTime at, const wire::Request& request, Reply& rep
 }
 
 std::optional<Desk::Suspend> Desk::read(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
-  if (request.index >= subject_.variables().size() || !subject_.variables()[request.index].readable) {
+  if (request.index >= plant_.variables().size() || !plant_.variables()[request.index].readable) {
     refuse(line, at, Verdict::refused, "reads a variable that cannot be read", reply);
     return std::nullopt;
   }
   line.variable = request.index;
-  const SimTime there = subject_.ask(line.variable, at);
+  const SimTime there = plant_.asked(line.variable, at);
   if (there > at) {
     line.waits = Waits::reading;
     return Suspend{there, false};
@@ -175,26 +181,34 @@ std::optional<Desk::Suspend> Desk::read(Line& line, SimTime at, const wire::Requ
 }
 
 void Desk::give(Line& line, SimTime at, Reply& reply) {
-  subject_.read(line.variable, at, reply.payload);
-  if (reply.payload.empty()) reply.verdict = Verdict::nothing;
+  const Variable& variable = plant_.variables()[line.variable];
+  const std::span<std::byte> room = reply.room(variable.size);
+  if (variable.varies) {
+    const Sample sample = plant_.sample(line.variable, at, room);
+    reply.cut(sample.size);
+    reply.stamp = sample.stamp;
+    if (sample.size == 0) reply.verdict = Verdict::nothing;
+  } else {
+    plant_.read(line.variable, at, room);
+  }
   ++figures_[line.target].reads;
-  tell(line.target, What::read, at, line.variable, reply.payload);
+  tell(line.target, What::read, at, line.variable, reply.payload());
 }
 
 void Desk::write(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
-  const auto& variables = subject_.variables();
+  const auto& variables = plant_.variables();
   if (request.index >= variables.size() || !variables[request.index].writable) {
     const std::string name = request.index < variables.size() ? variables[request.index].name : "a variable";
     return refuse(line, at, Verdict::refused, "writes " + name + ", which cannot be written", reply);
   }
   const Variable& variable = variables[request.index];
-  if (variable.fixed_size && request.payload.size() != variable.size) {
+  if (request.payload.size() != variable.size) {
     return refuse(line, at, Verdict::wrong_type,
                   "writes " + std::to_string(request.payload.size()) + " bytes to " + variable.name + " of " +
                       std::to_string(variable.size),
                   reply);
   }
-  if (const auto fit = subject_.check(request.index, request.payload); !fit.ok()) {
+  if (const auto fit = plant_.check(request.index, request.payload); !fit.ok()) {
     return refuse(line, at, Verdict::refused, "writes to " + variable.name + ": " + fit.error(), reply);
   }
   ++figures_[line.target].writes;
@@ -205,7 +219,7 @@ void Desk::write(Line& line, SimTime at, const wire::Request& request, Reply& re
 void Desk::before_step(SimTime begin) {
   while (!effects_.empty() && effects_.front().at <= begin) {
     const Effect& effect = effects_.front();
-    subject_.write(effect.variable, effect.at, effect.bytes);
+    plant_.write(effect.variable, effect.at, effect.bytes);
     effects_.pop_front();
   }
 }
@@ -229,10 +243,11 @@ void Desk::send(Line& line, SimTime at, const wire::Request& request, Reply& rep
                                : "sends to " + name + ", which is no target of this run",
                   reply);
   }
-  if (mailboxes_[to].size() >= letters_most) {
+  if (mailboxes_[to].size() >= letters_most || mailbox_bytes_[to] + request.payload.size() > letter_bytes_most) {
     return refuse(line, at, Verdict::refused, "sends to " + name + ", which does not read its messages", reply);
   }
   const SimTime arrives = at + between_targets;
+  mailbox_bytes_[to] += request.payload.size();
   mailboxes_[to].insert({arrives,
                          at,
                          line.target,
@@ -281,6 +296,7 @@ bool Desk::hand_over(Line& line, SimTime at, Reply& reply) {
   const auto found = first_letter(line);
   if (found == box.end() || found->arrives > at) return false;
   const Letter letter = std::move(box.extract(found).value());
+  mailbox_bytes_[line.target] -= letter.bytes.size();
   const std::string& from = targets_[letter.from].name;
   if (!line.type.empty() && line.type != letter.type) {
     refuse(line, at, Verdict::wrong_type, "receives " + line.type + " from " + from + ", which sent " + letter.type,
@@ -299,7 +315,7 @@ bool Desk::hand_over(Line& line, SimTime at, Reply& reply) {
   reply.stamp = letter.sent;
   reply.name = from;
   reply.type = letter.type;
-  reply.payload = letter.bytes;
+  reply.fill(letter.bytes);
   return true;
 }
 

@@ -8,6 +8,7 @@
 // Fails:    whatever a target asks, it gets an answer or a sentence; nothing it says harms the others.
 // Threads:  the server's.
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -16,14 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "core/plant.hpp"
 #include "hil/observer.hpp"
-#include "hil/subject.hpp"
+#include "hil/options.hpp"
 #include "link/target_wire.hpp"
 
 namespace isochron::hil {
-
-/// What the loss of a target's connection means: everybody waits for it to come back, they go on, or the run ends.
-enum class OnLoss { pause, go_on, end };
 
 struct TargetSpec {
   std::string name;         // "uav/pilot"
@@ -40,7 +39,30 @@ struct Reply {
   std::int64_t number = 0;
   SimTime stamp;
   std::string name, type;
-  std::vector<std::byte> payload;
+
+  [[nodiscard]] std::span<const std::byte> payload() const { return std::span(memory_).first(size_); }
+  /// Room for a payload of this size; its bytes are to be written.
+  std::span<std::byte> room(std::size_t size) {
+    if (memory_.size() < size) memory_.resize(size);
+    size_ = size;
+    return std::span(memory_).first(size);
+  }
+  void cut(std::size_t size) { size_ = std::min(size_, size); }
+  void fill(std::span<const std::byte> bytes) { std::copy(bytes.begin(), bytes.end(), room(bytes.size()).begin()); }
+  /// As new, but the payload's memory stays: pictures are large.
+  void reset() {
+    verdict = protocol::Verdict::ok;
+    index = 0;
+    number = 0;
+    stamp = SimTime::zero();
+    name.clear();
+    type.clear();
+    size_ = 0;
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::size_t size_ = 0;
 };
 
 /// Figures of one target for the report.
@@ -54,7 +76,7 @@ struct TargetFigures {
 class Desk {
  public:
   /// `on_message(link, at)`: a link that waits for a message may go on at `at`.
-  Desk(Subject& subject, std::vector<TargetSpec> targets, Observer& observer,
+  Desk(Plant& plant, std::vector<TargetSpec> targets, Observer& observer,
        std::function<void(LinkId, SimTime)> on_message);
 
   [[nodiscard]] const std::vector<TargetSpec>& targets() const { return targets_; }
@@ -122,12 +144,13 @@ class Desk {
   void tell(std::uint32_t target, What what, SimTime at, std::uint32_t about = nothing,
             std::span<const std::byte> bytes = {}, SimTime stamp = SimTime::zero());
 
-  Subject& subject_;
+  Plant& plant_;
   std::vector<TargetSpec> targets_;
   Observer& observer_;
   std::function<void(LinkId, SimTime)> on_message_;
   std::vector<TargetFigures> figures_;
   std::vector<std::set<Letter>> mailboxes_;  // by target
+  std::vector<std::size_t> mailbox_bytes_;
   std::map<LinkId, Line> lines_;
   std::deque<Effect> effects_;
   std::uint64_t letters_ = 0;

@@ -53,7 +53,8 @@ class ClockOffset {
   void add(WallTime ours, std::int64_t theirs_ns, WallSpan uncertainty) {
     const std::int64_t offset = theirs_ns / 2 - ours.ns() / 2;  // halves: a clock that is told may be anything
     const std::int64_t allowed = uncertainty.ns() / 2 + tolerance_ns;
-    if (known_ && std::abs(offset - half_) > allowed) ++jumps_;
+    const __int128 change = static_cast<__int128>(offset) - half_;
+    if (known_ && (change > allowed || change < -allowed)) ++jumps_;
     if (!known_) first_half_ = offset;
     known_ = true;
     half_ = offset;

@@ -42,8 +42,8 @@ class Observer {
   virtual void held(const Hold& hold) = 0;
   /// Of the world and of one link, at a moment of the wall clock.
   virtual void world_at(WallTime now, SimTime st) = 0;
-  virtual void target_at(LinkId link, WallTime now, SimTime et) = 0;
-  virtual void target_left(LinkId link, WallTime now) = 0;
+  virtual void target_at(LinkId link, std::uint32_t target, WallTime now, SimTime et) = 0;
+  virtual void target_left(LinkId link, std::uint32_t target, WallTime now) = 0;
 };
 
 }  // namespace isochron::hil

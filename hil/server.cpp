@@ -39,14 +39,14 @@ struct Server::Client {
   LinkId blamed = no_link;
 };
 
-Server::Server(Reactor& reactor, Subject& subject, std::vector<TargetSpec> targets, const ServerOptions& options,
+Server::Server(Reactor& reactor, Plant& plant, std::vector<TargetSpec> targets, const ServerOptions& options,
                Observer& observer)
     : reactor_(reactor),
-      subject_(subject),
+      plant_(plant),
       options_(options),
       observer_(observer),
       sync_(options.sync),
-      desk_(subject, std::move(targets), observer, [this](LinkId link, SimTime at) { sync_.message(link, at); }),
+      desk_(plant, std::move(targets), observer, [this](LinkId link, SimTime at) { sync_.message(link, at); }),
       targets_(desk_.targets().size()),
       safe_(reactor.now()),
       opened_(safe_) {
@@ -173,12 +173,13 @@ void Server::begin_if_complete() {
 
 void Server::take_request(Client& client, WallTime arrived) {
   if (over_) {
-    reply_ = {};
+    reply_.reset();
     reply_.verdict = protocol::Verdict::ended;
     return client.connection->answer(sync_.front(), reply_);
   }
   const wire::Request& request = client.connection->request();
   ++outcome_.requests;
+  settle_wait();  // until now the world waited; what comes is this target's hold
   // Halves: what a target tells may be anything, and must not overflow here.
   const bool sane = request.sent / 2 - request.received / 2 < INT64_MAX / 4 &&
                     request.sent / 2 - request.received / 2 > INT64_MIN / 4;
@@ -190,7 +191,7 @@ void Server::take_request(Client& client, WallTime arrived) {
   client.waited = waited_;
   client.paced = paced_;
   client.blamed = no_link;
-  observer_.target_at(client.link, reactor_.now(), client.asked_at);
+  observer_.target_at(client.link, client.target, reactor_.now(), client.asked_at);
   pump(safe_);
 }
 
@@ -199,7 +200,7 @@ void Server::leave(Client& client) {
   if (client.link == no_link) return;
   Target& target = target_of(client);
   sync_.leave(client.link);
-  observer_.target_left(client.link, reactor_.now());
+  observer_.target_left(client.link, client.target, reactor_.now());
   if (!any_link_left(target)) end_target(target, "said good-bye at " + to_string(sync_.front()));
   pump_soon();
 }
@@ -252,7 +253,7 @@ void Server::lose(Client& client, Target& target, const std::string& why) {
     return;
   }
   sync_.leave(client.link);
-  observer_.target_left(client.link, reactor_.now());
+  observer_.target_left(client.link, client.target, reactor_.now());
   if (on_loss == OnLoss::end) return finish(false, target.outcome.name + " was lost: " + why);
   if (!any_link_left(target)) end_target(target, "was lost at " + to_string(sync_.front()) + ": " + why);
 }
@@ -305,7 +306,7 @@ bool Server::perform(const Sync::Event& event) {
 bool Server::step(SimTime to) {
   const WallTime before = reactor_.now();
   desk_.before_step(sync_.world());
-  const auto advanced = subject_.advance_to(to);
+  const auto advanced = plant_.advance_to(to);
   const WallTime after = reactor_.now();
   in_world_ += after - before;
   if (!advanced.ok()) {
@@ -321,7 +322,8 @@ bool Server::step(SimTime to) {
 void Server::record_times(WallTime now) {
   observer_.world_at(now, sync_.world());
   for (LinkId link = 0; link < by_link_.size(); ++link) {
-    if (sync_.state(link) != Sync::State::gone) observer_.target_at(link, now, sync_.executed(link, now));
+    if (sync_.state(link) != Sync::State::gone)
+      observer_.target_at(link, index_of(link), now, sync_.executed(link, now));
   }
 }
 
@@ -331,7 +333,7 @@ void Server::operate(const Sync::Event& event) {
   if (client->begins) {
     client->begins = false;
     if (client->first) desk_.started(client->target, event.at);
-    reply_ = {};
+    reply_.reset();
   } else if (event.kind == Kind::wake) {
     desk_.wake(event.link, event.at, reply_);
   } else if (const auto later = desk_.act(event.link, event.at, client->connection->request(), reply_)) {
@@ -344,7 +346,7 @@ void Server::let_go(Client& client, SimTime at) {
   const WallTime now = reactor_.now();
   note_hold(client, at, now);
   sync_.answered(client.link, now);
-  observer_.target_at(client.link, now, at);
+  observer_.target_at(client.link, client.target, now, at);
   client.connection->answer(at, reply_);
 }
 
@@ -432,7 +434,7 @@ void Server::finish(bool completed, const std::string& why) {
   outcome_.completed = completed;
   outcome_.why = why;
   record_times(reactor_.now());
-  reply_ = {};
+  reply_.reset();
   reply_.verdict = protocol::Verdict::ended;
   for (LinkId link = 0; link < by_link_.size(); ++link) {
     Client* client = by_link_[link];

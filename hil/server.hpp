@@ -67,7 +67,7 @@ struct Outcome {
 
 class Server {
  public:
-  Server(Reactor& reactor, Subject& subject, std::vector<TargetSpec> targets, const ServerOptions& options,
+  Server(Reactor& reactor, Plant& plant, std::vector<TargetSpec> targets, const ServerOptions& options,
          Observer& observer);
   ~Server();
   Server(const Server&) = delete;
@@ -123,7 +123,7 @@ class Server {
   [[nodiscard]] std::uint32_t index_of(LinkId link) const { return link_target_[link]; }
 
   Reactor& reactor_;
-  Subject& subject_;
+  Plant& plant_;
   ServerOptions options_;
   Observer& observer_;
   Sync sync_;

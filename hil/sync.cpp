@@ -67,7 +67,7 @@ SimTime Sync::asked(LinkId id, WallTime arrived, std::optional<WallSpan> told) {
     link.ran += as_executed(run);
     return link.at = std::max(world_, link.at);
   }
-  const SimSpan more = executed_since(link, run, told);
+  const SimSpan more = std::max(executed_since(link, run, told), options_.least);
   SimTime stamp = link.at + more;
   if (stamp < front_) {
     ++link.late;

@@ -41,13 +41,12 @@
 #include "core/rate.hpp"
 #include "core/time.hpp"
 #include "hil/latency.hpp"
+#include "hil/options.hpp"
 
 namespace isochron::hil {
 
 using LinkId = std::uint32_t;
 inline constexpr LinkId no_link = UINT32_MAX;
-
-enum class LinkCost { charged, removed };
 
 class Sync {
  public:
@@ -57,6 +56,7 @@ class Sync {
     bool held = true;
     std::optional<PaceRate> pace;
     LinkCost link_cost = LinkCost::removed;
+    SimSpan least = std::chrono::microseconds(1);  // that a request costs: who asks and asks cannot stop time
   };
   struct Event {
     enum class Kind : std::uint8_t {

@@ -51,13 +51,22 @@ RealtimeControllers::RealtimeControllers(const Scenario& scenario, const world::
 
 RealtimeControllers::~RealtimeControllers() { stop(); }
 
-std::vector<rt::Weaker> RealtimeControllers::start(RunRecord& record, WallTime zero, bool insist) {
+rt::ThreadSettings realtime_thread(std::string name, rt::Priority priority, Rights rights) {
+  rt::ThreadSettings settings{.name = std::move(name), .priority = priority, .insist = rights == Rights::insist};
+  if (rights == Rights::without) {
+    settings.policy = rt::Policy::other;
+    settings.lock_memory = false;
+  }
+  return settings;
+}
+
+std::vector<rt::Weaker> RealtimeControllers::start(RunRecord& record, const ZeroHour& zero, Rights rights) {
   std::vector<rt::Weaker> weaker;
   for (auto& hosted : hosted_) {
     Hosted* h = hosted.get();
     h->deadlines = std::make_unique<Deadlines>(record, record.journal().producer(h->name, 1U << 20U), h->name);
-    rt::ThreadSettings settings{.name = h->name, .insist = insist};
-    h->thread = rt::Thread(std::move(settings), [h, zero](std::stop_token stop) { h->loop(std::move(stop), zero); });
+    h->thread = rt::Thread(realtime_thread(h->name, rt::Priority::below_max(19), rights),
+                           [h, &zero](std::stop_token stop) { h->loop(std::move(stop), zero.await()); });
     weaker = h->thread.weaker();
   }
   return weaker;

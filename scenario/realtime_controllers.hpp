@@ -15,9 +15,13 @@
 #include "rt/thread.hpp"
 #include "scenario/deadlines.hpp"
 #include "scenario/stage.hpp"
+#include "scenario/zero_hour.hpp"
 #include "world/controller.hpp"
 
 namespace isochron {
+
+/// What a real-time thread of a run asks for, by what the scenario says of privileges.
+rt::ThreadSettings realtime_thread(std::string name, rt::Priority priority, Rights rights);
 
 class RealtimeControllers {
  public:
@@ -26,8 +30,8 @@ class RealtimeControllers {
   ~RealtimeControllers();
 
   [[nodiscard]] bool empty() const { return hosted_.empty(); }
-  /// Makes their channels, and begins: simulated zero is at `zero` of the monotonic clock. What the threads do without.
-  std::vector<rt::Weaker> start(RunRecord& record, WallTime zero, bool insist);
+  /// Makes their channels and threads, which begin when zero is set. What the threads do without.
+  std::vector<rt::Weaker> start(RunRecord& record, const ZeroHour& zero, Rights rights);
   /// What controllers wrote since the last call, to the stage.
   void apply(Stage& stage);
   void stop();

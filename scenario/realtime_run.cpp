@@ -88,11 +88,13 @@ class Show {
       const SimTime due = std::min({next_step(), programs_.next_release(), now() + SimSpan(50ms)});
       if (due > now()) coordinator::futex_wait_until(programs_.bell(), rings, zero_ + WallSpan::from_ns(due.ns()));
     }
+    wall_ = wall_now() - zero_;
     programs_.end(now());
   }
 
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] WallSpan in_world() const { return in_world_; }
+  [[nodiscard]] WallSpan wall() const { return wall_; }
   [[nodiscard]] ProgramReport world_report() const {
     ProgramReport report;
     report.name = "world";
@@ -153,7 +155,7 @@ class Show {
   Deadlines world_;
   SimTime end_;
   WallTime zero_, looked_;
-  WallSpan in_world_;
+  WallSpan in_world_, wall_;
   std::string why_;
 };
 
@@ -206,24 +208,27 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
     record.finish(report);
     return report;
   }
-  const auto weaker_programs = desk.prioritise();
-  const bool insists = scenario.time.privileges == Rights::insist;
-  if (insists && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);
-  const WallTime zero = wall_now() + until_zero;
+  const Rights rights = scenario.time.privileges;
+  const auto weaker_programs = rights == Rights::without ? std::vector<rt::Weaker>{} : desk.prioritise();
+  if (rights == Rights::insist && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);
+  ZeroHour zero;
   try {
-    note_weaker(controllers.start(record, zero, insists), report);
-    rt::Thread thread({.name = "isochron", .priority = rt::Priority::below_max(15), .insist = insists},
-                      [&show, zero] { show.run(zero); });
+    note_weaker(controllers.start(record, zero, rights), report);
+    rt::Thread thread(realtime_thread("isochron", rt::Priority::below_max(15), rights),
+                      [&] { show.run(zero.await()); });
     note_weaker(thread.weaker(), report);
+    zero.set(wall_now() + until_zero);
     thread.join();
   } catch (const rt::Insisted& insisted) {
+    zero.set(wall_now());  // who waits for it must end
+    controllers.stop();
     refuse_weaker(scenario, insisted.weaker());
   }
   controllers.stop();
   note_weaker(weaker_programs, report);
 
   report.simulated = stage.world().time().since_zero();
-  report.wall = wall_now() - zero;
+  report.wall = show.wall();
   report.why = show.why();
   if (!report.why.empty()) report.end = RunReport::End::failed;
   if (report.why.empty() && watch.stopping()) report.end = RunReport::End::interrupted;

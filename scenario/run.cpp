@@ -57,11 +57,12 @@ Runner runner_for(const Scenario& scenario) {
     case Mode::realtime:
       return {check_realtime, run_realtime};
     case Mode::hil:
+      return {check_hil, run_hil};
     case Mode::heartbeat:
       break;
   }
   throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent, repeatable and realtime");
+                   "it has callback, consistent, repeatable, realtime and hil");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 // handler.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/hil_report.hpp"
 #include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
 
@@ -105,6 +107,7 @@ struct RunReport {
   WallShares shares;
   std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
+  std::optional<HilReport> hil;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
@@ -122,6 +125,8 @@ struct RunOptions {
   bool show_output = false;                         // of programs, on our stderr
   std::vector<Mark> marks = {};                     // what is done to the run, when; as in a recorded one
   JournalTap* tap = nullptr;                        // sees what is recorded, as it is
+  /// Mode hil: told where targets connect to, and who is awaited.
+  std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

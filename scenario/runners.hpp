@@ -19,6 +19,9 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
 void check_realtime(const Scenario& scenario);
 RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
+void check_hil(const Scenario& scenario);
+RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
 void check_flows(const Scenario& scenario);
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 /// One node of it, options.node; the others run elsewhere.

@@ -96,7 +96,8 @@ class Checker {
     }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
-    if (program.run.empty() == program.library.empty()) {
+    const bool remote = scenario_.time.mode == Mode::hil && program.run.empty() && program.library.empty();
+    if (program.run.empty() == program.library.empty() && !remote) {
       mistakes_.push_back(
           {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
     }
@@ -115,6 +116,10 @@ class Checker {
           nearest_hint(program.to, {names.begin(), names.end()}));
     }
     if (program.compute) check_compute(*program.compute);
+    if (program.target.links < 1 || program.target.links > 256) say(program.target, "links", "must be 1 to 256", "");
+    if (program.target.cpu_quota && program.target.cpu_quota->value() > 1) {
+      say(program.target, "cpu_quota", "is a part of one core, at most 1", "as in `cpu_quota: 0.2`");
+    }
   }
 
   const Scenario& scenario_;

@@ -15,6 +15,7 @@
 #include "core/time.hpp"
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
+#include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
 #include "scenario/vehicle_section.hpp"
@@ -181,6 +182,7 @@ struct ProgramSection : Section {
   Blocking blocking = Blocking::wall;
   OnEnd on_exit = OnEnd::end;
   ByteSize memory{1 << 30};
+  TargetSection target;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -203,6 +205,7 @@ void describe(V& v, ProgramSection& s) {
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
   v.optional("on_exit", s.on_exit, "what its end means for the run");
   v.optional("memory", s.memory, "it may not use more than this");
+  v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
 struct RobotSection : Section {
@@ -324,6 +327,7 @@ struct Scenario : Section {
   FlowsSection flows;
   NetworkSection network;
   TimeSection time;
+  HilSection hil;
   JournalSection journal;
 
   std::string file;    // where it was read from
@@ -342,6 +346,7 @@ void describe(V& v, Scenario& s) {
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");
+  v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
 }
 

@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "world": {"core", "rt", "flow", "journal", "link"},
     "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world"},
     "view": {"core", "rt", "journal", "world", "scenario"},
+    "tasks": {"core", "client"},
     "bench": set(),
     "testing": {"core"},
     "apps": {"core", "rt", "flow", "journal", "link", "client", "coordinator", "hil", "agents", "v2x", "world",

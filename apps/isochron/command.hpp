@@ -23,6 +23,7 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_view(CLI::App& app, Action& action);
+void add_serve(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   app::add_run(cli, action);
   app::add_replay(cli, action);
   app::add_view(cli, action);
+  app::add_serve(cli, action);
   app::add_check(cli, action);
   app::add_launch(cli, action);
   app::add_diff(cli, action);

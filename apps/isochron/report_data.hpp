@@ -65,6 +65,19 @@ struct WallShare {
   double seconds = 0;
 };
 
+/// Hardware in the loop: how one target was held, and what its link was like.
+struct TargetFigures {
+  std::string name;
+  std::uint64_t holds = 0, late = 0, clock_faults = 0, losses = 0;
+  double executed_s = 0, held_s = 0, held_most_s = 0, by_world_s = 0, by_targets_s = 0, by_pace_s = 0;
+  double world_waited_s = 0, latency_s = 0, jitter_s = 0;
+};
+struct HilFigures {
+  std::string verdict, link;
+  bool synced = true;
+  std::vector<TargetFigures> targets;
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -74,6 +87,7 @@ struct Figures {
   bool drift_exact = true;
   std::vector<ProgramFigures> programs;
   std::vector<WallShare> shares;
+  std::optional<HilFigures> hil;
 };
 
 struct RunData {

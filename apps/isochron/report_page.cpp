@@ -190,8 +190,8 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
   const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
   return page_around(title, sameness(runs) + verdict_section(runs) + comparison_section(runs) + scatter +
                                 drift_section(runs) + distance_section(runs) + variable_section(runs) +
-                                schedule_section(runs, window) + program_section(runs) + wall_section(runs) +
-                                scenario_section(runs));
+                                schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
+                                wall_section(runs) + scenario_section(runs));
 }
 
 }  // namespace isochron::app

@@ -1,5 +1,5 @@
-#include "scenario/run.hpp"
-#include "apps/isochron/command.hpp"
+#include "apps/isochron/run.hpp"
+
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -12,20 +12,14 @@
 namespace isochron::app {
 namespace {
 
-struct Flags {
-  std::string file;
-  std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal, node;
-  bool json = false;
-  bool quiet = false;
-  bool output = false;
+struct Flags : RunFlags {
   bool view = false;
   bool paused = false;
   bool open = false;
   std::uint16_t port = 0;
 };
 
-std::vector<Override> overrides(const Flags& flags) {
+std::vector<Override> overrides(const RunFlags& flags) {
   std::vector<Override> all;
   for (const std::string& set : flags.sets) {
     const auto equals = set.find('=');
@@ -124,43 +118,54 @@ int run_viewed(Scenario scenario, const Flags& flags) {
   return exit_code(report);
 }
 
-int run(const Flags& flags) {
-  const Scenario scenario = load_scenario(flags.file, overrides(flags));
-  if (flags.view) return run_viewed(scenario, flags);
-  const RunReport report =
-      run_watched(scenario, {.journal = flags.journal, .node = flags.node, .show_output = flags.output},
-                  !flags.json && !flags.quiet && !flags.output);
+}  // namespace
+
+int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOptions options) {
+  std::vector<Override> all = overrides(flags);
+  all.insert(all.end(), more.begin(), more.end());
+  const Scenario scenario = load_scenario(flags.file, all);
+  options.journal = flags.journal;
+  options.node = flags.node;
+  options.show_output = flags.output;
+  const RunReport report = run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output);
   print(flags.json ? to_json(report) + "\n" : summary(report));
   return exit_code(report);
 }
 
-}  // namespace
+void add_run_flags(CLI::App& verb, RunFlags& flags) {
+  verb.add_option("FILE", flags.file, "scenario file")->required();
+  verb.add_option("--set", flags.sets, "change a value: --set time.quantum=250us")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb.add_option("--duration", flags.duration, "simulated time to run for")->type_name("TIME");
+  verb.add_option("--seed", flags.seed, "of all randomness")->type_name("N");
+  verb.add_option("--pace", flags.pace, "free, 1x, 0.5x")->type_name("PACE");
+  verb.add_option("--cpu-speed", flags.cpu_speed, "of the robots' computers in units of this one: 0.25")
+      ->type_name("FACTOR");
+  verb.add_option("--journal", flags.journal, "where the record goes")->type_name("FILE");
+  verb.add_flag("--json", flags.json, "end with one JSON object instead of the summary");
+  verb.add_flag("--quiet", flags.quiet, "show no progress");
+  verb.add_flag("--output", flags.output, "show what programs print");
+}
 
 void add_run(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("run", "run a scenario; leaves a journal and prints drift, deadlines and digest");
-  verb->add_option("FILE", flags->file, "scenario file")->required();
-  verb->add_option("--set", flags->sets, "change a value: --set time.quantum=250us")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--duration", flags->duration, "simulated time to run for")->type_name("TIME");
-  verb->add_option("--seed", flags->seed, "of all randomness")->type_name("N");
-  verb->add_option("--pace", flags->pace, "free, 1x, 0.5x")->type_name("PACE");
-  verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
-      ->type_name("FACTOR");
-  verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
+  add_run_flags(*verb, *flags);
   verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
       ->type_name("NAME");
-  verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
-  verb->add_flag("--quiet", flags->quiet, "show no progress");
-  verb->add_flag("--output", flags->output, "show what programs print");
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);
   verb->add_option("--port", flags->port, "with --view: of 127.0.0.1; any that is free if left out")
       ->type_name("PORT")
       ->needs(view);
-  verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  verb->callback([&action, flags] {
+    action = [flags] {
+      if (!flags->view) return run_file(*flags, {}, {});
+      return run_viewed(load_scenario(flags->file, overrides(*flags)), *flags);
+    };
+  });
 }
 
 void add_check(CLI::App& app, Action& action) {

@@ -6,6 +6,7 @@
 // times in seconds, push in N: forwards, or to the left where push_side is 1. It looks 50 times a second, as somebody
 // at a console would.
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -36,8 +37,10 @@ int main() {
   bool pushing = false;
   while (const auto now = robot.wait(20ms)) {
     const double t = now->seconds();
-    if (robot.read<isochron::Motion>("pose").position[2] < fallen_below) {
-      std::fprintf(stderr, "the robot fell at %.2f s\n", t);
+    const auto pose = robot.read<isochron::Motion>("pose");
+    if (pose.position == std::array<double, 3>{}) break;  // nobody answers any more: the run is over
+    if (pose.position[2] < fallen_below) {
+      std::fputs("the robot fell\n", stderr);
       return 1;
     }
     if (order.number == 0 && order.steps > 0 && t >= step_at) {

@@ -17,6 +17,7 @@ Sync::Options charged(SimSpan step = 10ms) {
   Sync::Options options;
   options.step = step;
   options.link_cost = LinkCost::charged;
+  options.least = SimSpan::zero();
   return options;
 }
 
@@ -126,6 +127,17 @@ TEST(Sync, TargetsThatWakeTogetherAreAllLetGoAtOnce) {
     const auto event = bench.sync.next(wall(1));
     ASSERT_EQ(event.kind, Kind::wake) << link;
     bench.sync.answered(event.link, wall(1));
+  }
+}
+
+TEST(Sync, WhoAsksAndAsksCannotStopTime) {
+  Sync::Options options = charged();
+  options.least = 1us;
+  Bench bench(options);
+  for (int i = 1; i <= 1000; ++i) {
+    ASSERT_EQ(bench.sync.asked(0, wall(0), WallSpan::zero()), sim(i));
+    bench.sync.next(wall(0));
+    bench.sync.answered(0, wall(0));
   }
 }
 
