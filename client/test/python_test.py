@@ -32,7 +32,7 @@ class PythonTest(unittest.TestCase):
     def test_fixed_and_variable_layouts_agree_with_the_command(self):
         run = isochron.run(SHIPS, duration=0.2)
         for topic, field in (("/world/state", "positions[3]"), ("/prey/imu", "linear_acceleration.y")):
-            out = subprocess.run([isochron.runs.command(), "journal", "export", run.report["journal"], topic, field],
+            out = subprocess.run([os.environ["ISOCHRON"], "journal", "export", run.file, topic, field],
                                  capture_output=True, text=True, check=True).stdout
             said = [float(line.split(",")[1]) for line in out.splitlines()[1:]]
             column, _, index = field.partition("[")
@@ -56,7 +56,7 @@ class PythonTest(unittest.TestCase):
 
     def test_a_journal_that_was_cut_gives_what_it_has(self):
         run = isochron.run(SHIPS, duration=1)
-        with open(run.report["journal"], "rb") as file:
+        with open(run.file, "rb") as file:
             data = file.read()
         with tempfile.NamedTemporaryFile() as cut:
             cut.write(data[:len(data) - len(data) // 20])
@@ -69,7 +69,7 @@ class PythonTest(unittest.TestCase):
             self.assertEqual([r.settings["seed"] for r in runs], [1, 2])
             self.assertNotEqual(runs[0].digest, runs[1].digest)
             self.assertEqual(len(os.listdir(folder)), 2)
-            self.assertTrue(isochron.replay(runs[1].report["journal"])["same"])
+            self.assertTrue(isochron.replay(runs[1].file)["same"])
 
     def test_a_robot_program_needs_no_numpy(self):
         out = subprocess.run([sys.executable, "-c", "import sys; import isochron; isochron.attach; print('numpy' in sys.modules)"],

@@ -109,6 +109,7 @@ export class Plots {
     this.now = t;
     for (const plot of this.plots) {
       const [times, values] = plot.data;
+      if (times.length === 0) continue; // there are no axes yet to draw on
       let i = times.length - 1;
       if (times.length && times[i] > t) {
         let low = 0, high = i;

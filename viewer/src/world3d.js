@@ -199,7 +199,7 @@ export class World3D {
     const centre = box.getCenter(new Vector3());
     this.size = Math.max(box.getSize(new Vector3()).length(), 1e-3);
     if (this.balls) for (const group of this.groups) group.children[0].scale.setScalar(this.size * 0.04);
-    const away = this.size * 1.15 + (this.balls ? 0 : 0.2);
+    const away = this.size * 1.7 + (this.balls ? 0 : 0.2);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).add(new Vector3(0.55, -0.75, 0.6).normalize().multiplyScalar(away));
     this.camera.near = away / 1000;

@@ -68,8 +68,13 @@ class Run:
         return float(self.report["drift_max_ns"]) * 1e-9
 
     @property
+    def file(self) -> str:
+        """Where the journal is."""
+        return str(self.report["journal"]["file"])
+
+    @property
     def journal(self) -> Journal:
-        return load(self.report["journal"])
+        return load(self.file)
 
 
 def _call(arguments: Sequence[str]) -> tuple[int, str]:
