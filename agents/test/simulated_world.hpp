@@ -64,7 +64,10 @@ class SimulatedClient {
         random_(seed, name),
         shared_(5ms),
         link_(reactor_, the_key, shared_,
-              {.server = server_host.with_port(7420), .name = name, .lost_after = 300ms, .nonces = seeded_nonces(seed, name)}) {
+              {.server = server_host.with_port(7420),
+               .name = name,
+               .lost_after = 300ms,
+               .nonces = seeded_nonces(seed, name)}) {
     for (int i = 0; i < settings_.agents; ++i) {
       shared_.cache.add(name + "/" + std::to_string(i), {}, to_any(BodyState{}).type_url());
     }
