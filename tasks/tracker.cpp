@@ -48,7 +48,8 @@ std::optional<Region> AnchorTracker::follow(const cv::Mat& picture) {
     forget();
     return std::nullopt;
   }
-  if (window_.area() <= 1) window_ = cv::Rect({}, picture.size());
+  // A small thing that moved out of the window since is looked for everywhere.
+  if (window_.area() <= 1 || cv::countNonZero(likely_(window_)) < least_pixels) window_ = cv::Rect({}, picture.size());
   const cv::RotatedRect box =
       cv::CamShift(likely_, window_, cv::TermCriteria(cv::TermCriteria::EPS | cv::TermCriteria::COUNT, 20, 0.5));
   if (window_.area() <= 1 || box.size.width < 1 || box.size.height < 1) {

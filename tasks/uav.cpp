@@ -1,6 +1,7 @@
 #include "tasks/uav.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/ros_messages.hpp"
 
@@ -83,6 +84,7 @@ bool FaceAnchor::look() {
   const RelativePosition found = run(vehicle_.robot(), "relative position", find, looking_limit).result;
   seen_ = found.seen;
   if (!seen_) return false;
+  lost_ = false;
   const bool passed = turning_ != 0 && found.angle * turning_ < 0;
   angle_ = found.angle;
   return passed;
@@ -99,13 +101,12 @@ void FaceAnchor::initialise() {
 
 void FaceAnchor::step() {
   const bool passed = look();
-  // Out of sight: it went past it for good, so it turns back.
-  if (!passed && seen_) return;
-  if (!seen_ && tracker_.moved() > 1e8 && turning_ * angle_ > 0) angle_ = -angle_;
+  const bool lost = !seen_ && !std::exchange(lost_, !seen_);  // out of sight just now: it went past it for good
+  if (!passed && !lost) return;
   ++oscillations_;
-  turning_ = -turning_;
+  turning_ = turning_ == 0 ? 1 : -turning_;
   rate_ = std::max(rate_ / 2, options_.slowest);
-  vehicle_.rotate(turning_ * rate_);
+  vehicle_.rotate(turning_ * (lost ? options_.rate : rate_));
 }
 
 int FaceAnchor::finalise() {

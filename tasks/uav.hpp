@@ -113,7 +113,7 @@ class FaceAnchor final : public Task<int> {
   Anchor anchor_;
   TurnOptions options_;
   double angle_ = 0, rate_ = 0, turning_ = 0;
-  bool seen_ = false;
+  bool seen_ = false, lost_ = false;
   int oscillations_ = 0;
 };
 

@@ -18,8 +18,8 @@ class HoldStill(Task):
     def step(self):
         if self.robot.wait(0.020) is None:
             return
-        motion = struct.unpack("<13d", self.robot.read("pose"))
-        position, velocity = motion[0:3], motion[7:10]
+        pose = self.robot.read("pose")
+        position, velocity = list(pose.position), list(pose.linear)
         self.far = max(map(abs, position + velocity)) > 0.02
         force = [-2 * p - 2.5 * v for p, v in zip(position, velocity)]
         self.robot.write("wrench", struct.pack("<6d", *force, 0, 0, 0))

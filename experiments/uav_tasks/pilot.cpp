@@ -57,7 +57,7 @@ Fields relative_position(Vehicle& vehicle) {
   FindRelativePosition task(vehicle, tracker, red);
   const auto outcome = run(vehicle.robot(), "relative position", task, 20s);
   const auto pose = vehicle.robot().read<Motion>("pose");
-  const double x = 5 - pose.position[0] - 0.17, y = 2.5 - pose.position[1];
+  const double x = 5 - pose.position[0] - 0.17, y = -2.5 - pose.position[1];
   Fields fields;
   add(fields, outcome);
   fields.add("angle_error_deg", std::abs(outcome.result.angle - std::atan2(y, x)) * 180 / M_PI);
@@ -74,7 +74,7 @@ Fields face_anchor(Vehicle& vehicle) {
   Fields fields;
   add(fields, outcome);
   fields.add("final_angle_deg",
-             std::abs(wrapped(std::atan2(2.5 - pose.position[1], 5 - pose.position[0]) - yaw_of(pose))) * 180 / M_PI);
+             std::abs(wrapped(std::atan2(-2.5 - pose.position[1], 5 - pose.position[0]) - yaw_of(pose))) * 180 / M_PI);
   return fields;
 }
 
