@@ -94,7 +94,8 @@ void two_clients_stay_together(unsigned handlers, const link::Faults& faults) {
   other.join();
   server.stop();
   EXPECT_GT(seen.load(), 100U);
-  EXPECT_LE(oldest, SimSpan(10ms)) << "two heartbeats";
+  // Two heartbeats, and one more where the last state may be lost on its way.
+  EXPECT_LE(oldest, faults.any() ? SimSpan(15ms) : SimSpan(10ms));
   EXPECT_EQ(server.report().map.fenced, 0U);
   EXPECT_EQ(server.report().counts.of(Drop::forged), 0U);
 }
