@@ -187,7 +187,7 @@ void ClientLink::tell() {
 void ClientLink::flush() {
   if (!session_ || left_) return;
   resends_ = 0;
-  send({reactor_.now(), refresh_, waiting_, false});
+  send({reactor_.now(), refresh_, false, false});  // the answer comes by itself when it is there
 }
 
 void ClientLink::set_waiting(bool waiting) {

@@ -19,7 +19,7 @@ std::size_t entry_bytes(const std::string& entry) {
 
 }  // namespace
 
-bool Downlink::due(const Client& client, WallTime now) const {
+bool Downlink::due(const Profile& client, WallTime now) const {
   if (client.standing == Standing::pending || !client.sealer) return false;
   if (client.asked || client.standing != client.told_standing) return true;
   if (client.told == SimTime::before_all() || map_.minimum() >= client.told + map_.settings().heartbeat) return true;
@@ -36,7 +36,7 @@ void Downlink::gather(WallTime now) {
   }
 }
 
-void Downlink::collect(Client& client) {
+void Downlink::collect(Profile& client) {
   wanted_.clear();
   View& view = client.view;
   const bool look = client.bursts++ % settings_.view_every == 0 || view.membership != map_.membership();
@@ -51,7 +51,7 @@ void Downlink::collect(Client& client) {
   client.sent_through = map_.version();
 }
 
-void Downlink::fill_header(Client& client) {
+void Downlink::fill_header(Profile& client) {
   header_.Clear();
   header_.set_tick(++client.tick);
   header_.set_kind(client.kind);
@@ -60,12 +60,12 @@ void Downlink::fill_header(Client& client) {
   header_.set_outside(!client.in_world());
   header_.set_begin_at_ns(client.begin_at.ns());
   header_.set_clients(static_cast<std::uint32_t>(map_.in_world()));
-  if (const Client* slowest = map_.slowest(); slowest != nullptr && slowest != &client && client.asked) {
+  if (const Profile* slowest = map_.slowest(); slowest != nullptr && slowest != &client && client.asked) {
     header_.set_slowest(slowest->name);
   }
 }
 
-void Downlink::add_notices(Client& client, WallTime now, std::size_t room) {
+void Downlink::add_notices(Profile& client, WallTime now, std::size_t room) {
   for (auto& kept : client.notices.kept()) {
     if (kept.sent != WallTime::before_all() && now - kept.sent < settings_.repeat_notices) continue;
     const std::size_t size = kept.notice.ByteSizeLong() + 4;
@@ -86,7 +86,7 @@ std::size_t Downlink::entries_that_fit(std::size_t from, std::size_t room, bool 
   return to;
 }
 
-void Downlink::burst(Client& client, WallTime now) {
+void Downlink::burst(Profile& client, WallTime now) {
   collect(client);
   fill_header(client);
   add_notices(client, now, payload_room - header_.ByteSizeLong() - part_room);
@@ -116,7 +116,7 @@ void Downlink::burst(Client& client, WallTime now) {
   client.asked = false;
 }
 
-void Downlink::emit(Client& client, std::size_t from, std::size_t to) {
+void Downlink::emit(Profile& client, std::size_t from, std::size_t to) {
   std::size_t size = header_.ByteSizeLong();
   for (std::size_t i = from; i < to; ++i) size += entry_bytes(map_.agent(wanted_[i]).entry);
   const std::size_t start = bytes_.size(), whole = connection_bytes + link::seal_bytes + size;
@@ -138,7 +138,7 @@ void Downlink::emit(Client& client, std::size_t from, std::size_t to) {
   ++datagrams_;
 }
 
-void Downlink::say_gone(Client& client) {
+void Downlink::say_gone(Profile& client) {
   if (client.standing == Standing::pending || !client.sealer) return;
   header_.Clear();
   header_.set_tick(++client.tick);

@@ -30,20 +30,20 @@ class Downlink {
   /// Adds what is due to the batch.
   void gather(WallTime now);
   /// The last word to a client whose connection ends.
-  void say_gone(Client& client);
+  void say_gone(Profile& client);
   /// What was gathered; valid until clear().
   [[nodiscard]] std::span<const Datagram> batch();
   void clear();
   [[nodiscard]] std::uint64_t datagrams() const { return datagrams_; }
 
  private:
-  bool due(const Client& client, WallTime now) const;
-  void burst(Client& client, WallTime now);
-  void collect(Client& client);
-  void fill_header(Client& client);
-  void add_notices(Client& client, WallTime now, std::size_t room);
+  bool due(const Profile& client, WallTime now) const;
+  void burst(Profile& client, WallTime now);
+  void collect(Profile& client);
+  void fill_header(Profile& client);
+  void add_notices(Profile& client, WallTime now, std::size_t room);
   std::size_t entries_that_fit(std::size_t from, std::size_t room, bool single) const;
-  void emit(Client& client, std::size_t from, std::size_t to);
+  void emit(Profile& client, std::size_t from, std::size_t to);
 
   WorldMap& map_;
   DownlinkSettings settings_;

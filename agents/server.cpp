@@ -73,10 +73,11 @@ Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionK
     return admitted;
   }
   admitted.connection = drawn(settings_.door.nonces);
-  Client& client = map_.add(admitted.connection, request.name(), request.updates(), now);
+  Profile& client = map_.add(admitted.connection, request.name(), request.updates(), now);
   client.sealer.emplace(keys.to_client);
   if (request.has_resume() && request.resume().epoch() != epoch_) {
-    map_.expect(request.resume().clients(), SimTime::from_ns(request.resume().progress_ns()), now);
+    map_.expect(request.resume().clients(), SimTime::from_ns(request.resume().progress_ns()), now,
+                settings_.world.gather);
   }
   forget_ended();
   (pool_ ? pool_->add(admitted.connection, keys.to_server) : handler_.add(admitted.connection, keys.to_server));
@@ -102,7 +103,7 @@ void Server::receive(std::span<const Datagram> datagrams) {
 }
 
 void Server::apply(Connection connection, bool newest, const Address& from, wire::RawUp& up, WallTime now) {
-  Client* client = map_.find(connection);
+  Profile* client = map_.find(connection);
   if (client == nullptr) return;
   if (newest) client->endpoint = from;  // wherever it is now: it holds the key, and this is its latest word
   if (map_.take(*client, up, now) == WorldMap::Heard::fenced) {

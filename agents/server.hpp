@@ -56,14 +56,18 @@ class Server {
   [[nodiscard]] Address address() const { return listener_->local(); }
   [[nodiscard]] const WorldMap& world() const { return map_; }
   [[nodiscard]] ServerReport report() const;
-  /// Time begins when so many clients are there, or after `gather` at the latest. Before anybody joined.
-  void expect(std::uint32_t clients) { map_.expect(clients, settings_.world.start, reactor_.now()); }
+  /// Time begins when so many clients are there, or after `limit`. Before anybody joined.
+  void expect(std::uint32_t clients, WallSpan limit) {
+    map_.expect(clients, settings_.world.start, reactor_.now(), limit);
+  }
   /// Where datagrams really go out and come in may be something else: a port that loses some, say.
   using WrapPort = std::function<std::unique_ptr<DatagramPort>(std::unique_ptr<DatagramPort>)>;
   void wrap_port(const WrapPort& wrap);
 
- private:
+  /// What the door does once somebody has proved to hold the key; also for clients in this process.
   Admitted admit(const wire::ConnectRequest& request, const link::SessionKeys& keys);
+
+ private:
   void receive(std::span<const Datagram> datagrams);
   void apply(Connection connection, bool newest, const Address& from, wire::RawUp& up, WallTime now);
   void speak(WallTime now);

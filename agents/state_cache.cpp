@@ -121,6 +121,7 @@ void StateCache::joined(Connection connection, const wire::WorldInfo& world) {
   inside_ = false;
   begin_at_ = SimTime::before_all();
   tick_ = 0;
+  told_progress_ = progress_;
   epoch_ = world.epoch();
   heartbeat_ = SimSpan::from_ns(world.heartbeat_ns());
   // The connection is new: whoever is there is said again.
@@ -243,7 +244,7 @@ void StateCache::begin_packing(const Packing& how) {
 
 bool StateCache::pack(wire::Up& up, std::size_t room) {
   up.Clear();
-  up.set_progress_ns(progress_.ns());
+  up.set_progress_ns(told_progress_.ns());  // until the last datagram, which has the rest
   up.set_system_stamp_ns(static_cast<std::uint64_t>(packing_.now.ns()));
   up.set_acknowledged(noticed_.through());
   up.set_waiting(packing_.waiting);
@@ -274,6 +275,8 @@ bool StateCache::pack(wire::Up& up, std::size_t room) {
     *up.add_agents() = own.newest;
     any = true;
   }
+  told_progress_ = progress_;
+  up.set_progress_ns(progress_.ns());
   return any;
 }
 

@@ -171,7 +171,7 @@ class StateCache {
 
   SimSpan heartbeat_;
   ProgressTable table_{2};
-  SimTime progress_;
+  SimTime progress_, told_progress_;
   bool inside_ = false;
   bool connected_ = false;
   SimTime begin_at_ = SimTime::before_all();

@@ -28,12 +28,12 @@ std::optional<std::string> WorldMap::refusal(const std::string& name, WallTime n
   return std::nullopt;
 }
 
-Client& WorldMap::add(Connection connection, const std::string& name, wire::Updates wanted, WallTime now) {
+Profile& WorldMap::add(Connection connection, const std::string& name, wire::Updates wanted, WallTime now) {
   const auto old =
       std::find_if(clients_.begin(), clients_.end(), [&](const auto& client) { return client->name == name; });
   if (old != clients_.end()) remove((*old)->connection, "it joined anew");
-  clients_.push_back(std::make_unique<Client>());
-  Client& client = *clients_.back();
+  clients_.push_back(std::make_unique<Profile>());
+  Profile& client = *clients_.back();
   client.connection = connection;
   client.name = name;
   client.wanted = wanted != wire::AUTOMATIC ? wanted : settings_.updates;
@@ -44,7 +44,7 @@ Client& WorldMap::add(Connection connection, const std::string& name, wire::Upda
   return client;
 }
 
-void WorldMap::expect(std::uint32_t clients, SimTime progress, WallTime now) {
+void WorldMap::expect(std::uint32_t clients, SimTime progress, WallTime now, WallSpan limit) {
   if (in_world() > 0 || clients < 2 || gather_until_ != WallTime::before_all()) {
     if (now < gather_until_) expected_ = std::max(expected_, clients);
     return;
@@ -52,11 +52,11 @@ void WorldMap::expect(std::uint32_t clients, SimTime progress, WallTime now) {
   // The others are within three heartbeats of this one, on either side.
   expected_ = clients;
   floor_ = std::max(settings_.start, progress - 3 * settings_.heartbeat);
-  gather_until_ = now + settings_.gather;
+  gather_until_ = now + limit;
   minimum_ = std::max(minimum_, floor_);
 }
 
-Client* WorldMap::find(Connection connection) {
+Profile* WorldMap::find(Connection connection) {
   const auto found = by_connection_.find(connection);
   return found == by_connection_.end() ? nullptr : found->second;
 }
@@ -84,7 +84,7 @@ void WorldMap::free_slot(std::uint32_t slot) {
   free_.push_back(slot);
 }
 
-WorldMap::Heard WorldMap::take(Client& client, wire::RawUp& up, WallTime now) {
+WorldMap::Heard WorldMap::take(Profile& client, wire::RawUp& up, WallTime now) {
   client.heard = now;
   if (client.standing == Standing::pending) client.standing = Standing::outside;
   client.notices.acknowledged(up.acknowledged());
@@ -115,11 +115,11 @@ WorldMap::Heard WorldMap::take(Client& client, wire::RawUp& up, WallTime now) {
 }
 
 /// One in the world may be three heartbeats ahead of the slowest, or where it was let in.
-bool WorldMap::within_world(Client& client, SimTime progress) const {
+bool WorldMap::within_world(Profile& client, SimTime progress) const {
   return progress <= std::max(minimum_ + 3 * settings_.heartbeat, client.announced_at);
 }
 
-void WorldMap::hear_notices(Client& client, const wire::RawUp& up, WallTime now) {
+void WorldMap::hear_notices(Profile& client, const wire::RawUp& up, WallTime now) {
   for (const wire::UpNotice& notice : up.notices()) {
     if (!client.noticed.take(notice.number())) continue;
     client.asked = true;  // it is told that we have it
@@ -128,14 +128,14 @@ void WorldMap::hear_notices(Client& client, const wire::RawUp& up, WallTime now)
   }
 }
 
-void WorldMap::refuse(Client& client, std::uint32_t agent, const std::string& reason) {
+void WorldMap::refuse(Profile& client, std::uint32_t agent, const std::string& reason) {
   wire::ShutDown& shut_down = *client.notices.add().mutable_shut_down();
   shut_down.set_connection(client.connection);
   shut_down.set_agent(agent);
   shut_down.set_reason(reason);
 }
 
-void WorldMap::describe(Client& client, const wire::Description& description, WallTime now) {
+void WorldMap::describe(Profile& client, const wire::Description& description, WallTime now) {
   const std::uint32_t number = description.agent();
   if (number >= settings_.agents_of_client || agents_.size() - free_.size() >= settings_.agents) {
     return refuse(client, number, "there is no room for more agents");
@@ -168,7 +168,7 @@ void WorldMap::describe(Client& client, const wire::Description& description, Wa
   agent.refreshed = now;
 }
 
-void WorldMap::withdraw(Client& client, std::uint32_t agent) {
+void WorldMap::withdraw(Profile& client, std::uint32_t agent) {
   if (agent >= client.agents.size() || client.agents[agent] == no_slot) return;
   const std::uint32_t slot = client.agents[agent];
   hide(slot, "it ended");
@@ -177,7 +177,7 @@ void WorldMap::withdraw(Client& client, std::uint32_t agent) {
   client.agents[agent] = no_slot;
 }
 
-void WorldMap::update(Client& client, wire::RawAgent& entry, WallTime now) {
+void WorldMap::update(Profile& client, wire::RawAgent& entry, WallTime now) {
   const std::uint32_t number = entry.agent();
   if (number >= client.agents.size() || client.agents[number] == no_slot) return;  // not described yet
   const std::uint32_t slot = client.agents[number];
@@ -236,7 +236,7 @@ void WorldMap::hide(std::uint32_t slot, const std::string& reason) {
   }
 }
 
-void WorldMap::try_to_enter(Client& client) {
+void WorldMap::try_to_enter(Profile& client) {
   if (client.with_state == 0) return;
   const bool empty = in_world() == 0 && gather_until_ == WallTime::before_all();
   if (client.progress < minimum_ && !empty) {
@@ -282,7 +282,7 @@ void WorldMap::settle(WallTime now) {
   }
 }
 
-void WorldMap::shoot_down(Client& client, const std::string& reason) {
+void WorldMap::shoot_down(Profile& client, const std::string& reason) {
   for (const std::uint32_t slot : client.agents) {
     if (slot == no_slot) continue;
     hide(slot, reason);
@@ -330,7 +330,7 @@ void WorldMap::scan(WallTime now) {
   scanned_updates_ = updates_;
 }
 
-void WorldMap::choose_kind(Client& client, double updates_per_agent) {
+void WorldMap::choose_kind(Profile& client, double updates_per_agent) {
   if (client.wanted != wire::AUTOMATIC) return;
   const wire::Updates before = client.kind;
   if (updates_per_agent < 2 && shown_ > 0) {
@@ -338,16 +338,30 @@ void WorldMap::choose_kind(Client& client, double updates_per_agent) {
   } else if (shown_ <= 32) {
     client.kind = wire::WHOLE;
   } else {
-    // As if in the vicinity; who sees most of the world anyway is spared the search.
-    client.kind = wire::VICINITY;
-    refresh_view(client);
-    const double share = static_cast<double>(client.view.members.size()) / static_cast<double>(shown_);
-    if (share > (before == wire::WHOLE ? 0.6 : 0.8)) client.kind = wire::WHOLE;
+    // Who would see most of the world anyway is spared the search.
+    const double share = static_cast<double>(count_near(client)) / static_cast<double>(shown_);
+    client.kind = share > (before == wire::WHOLE ? 0.6 : 0.8) ? wire::WHOLE : wire::VICINITY;
   }
   if (client.kind != before) client.view.membership = 0;
 }
 
-void WorldMap::snapshot(Client& client, wire::WorldInfo& info) {
+std::size_t WorldMap::count_near(const Profile& client) {
+  counted_.assign(agents_.size(), 0);
+  std::size_t count = 0;
+  for (const std::uint32_t own : client.agents) {
+    if (own == no_slot || agents_[own].entry.empty()) continue;
+    grid_.near(agents_[own].x, agents_[own].y, reach_of(agents_[own]), [&](std::uint32_t slot, double) {
+      if (std::exchange(counted_[slot], 1) == 0) ++count;
+    });
+  }
+  return count;
+}
+
+double WorldMap::reach_of(const Agent& agent) const {
+  return agent.reach > 0 ? std::min<double>(agent.reach, 8 * settings_.vicinity) : settings_.vicinity;
+}
+
+void WorldMap::snapshot(Profile& client, wire::WorldInfo& info) {
   View& view = client.view;
   view.round = 1;
   view.round_of.assign(agents_.size(), 0);
@@ -367,7 +381,7 @@ std::size_t WorldMap::in_world() const {
       std::count_if(clients_.begin(), clients_.end(), [](const auto& client) { return client->in_world(); }));
 }
 
-void WorldMap::want(Client& client, std::uint32_t slot) {
+void WorldMap::want(Profile& client, std::uint32_t slot) {
   View& view = client.view;
   if (agents_[slot].client == &client) return;
   if (slot >= view.round_of.size()) view.round_of.resize(agents_.size(), 0);
@@ -379,14 +393,14 @@ void WorldMap::want(Client& client, std::uint32_t slot) {
   view.round_of[slot] = view.round;
 }
 
-void WorldMap::want_near(Client& client, const Agent& own) {
-  const double reach = own.reach > 0 ? std::min<double>(own.reach, 8 * settings_.vicinity) : settings_.vicinity;
+void WorldMap::want_near(Profile& client, const Agent& own) {
+  const double reach = reach_of(own);
   grid_.near(own.x, own.y, 1.2 * reach, [&](std::uint32_t slot, double squared) {
     if (squared <= reach * reach || client.view.has(slot)) want(client, slot);
   });
 }
 
-void WorldMap::refresh_view(Client& client) {
+void WorldMap::refresh_view(Profile& client) {
   View& view = client.view;
   const bool near_only = client.kind == wire::VICINITY && client.with_state > 0;
   if (!near_only && view.membership == membership_) return;

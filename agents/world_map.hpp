@@ -63,7 +63,8 @@ struct View {
   [[nodiscard]] bool has(std::uint32_t slot) const { return slot < round_of.size() && round_of[slot] != 0; }
 };
 
-struct Client {
+/// What the server knows of a client: its endpoint, its progress, its agents, and what it was told.
+struct Profile {
   Connection connection = 0;
   std::string name;
   wire::Updates wanted = wire::AUTOMATIC;
@@ -102,7 +103,7 @@ inline constexpr std::uint32_t no_slot = UINT32_MAX;
 
 struct Agent {
   AgentKey key;
-  Client* client = nullptr;  // null: the slot is free
+  Profile* client = nullptr;  // null: the slot is free
   wire::Description description;
   std::string entry;  // its newest state as it goes out; "" = none yet
   bool alive = false;
@@ -131,13 +132,14 @@ class WorldMap {
 
   /// Nothing, or why not now. A silent client of that name makes room for its successor.
   [[nodiscard]] std::optional<std::string> refusal(const std::string& name, WallTime now) const;
-  Client& add(Connection connection, const std::string& name, wire::Updates wanted, WallTime now);
+  Profile& add(Connection connection, const std::string& name, wire::Updates wanted, WallTime now);
   /// A client came back that was in a world of `clients` before this server started.
-  void expect(std::uint32_t clients, SimTime progress, WallTime now);
+  /// Time stands still until so many are there, at most for `limit`.
+  void expect(std::uint32_t clients, SimTime progress, WallTime now, WallSpan limit);
   void remove(Connection connection, const std::string& reason);
-  [[nodiscard]] Client* find(Connection connection);
+  [[nodiscard]] Profile* find(Connection connection);
   /// Everybody that is shown now, and a view that begins with them.
-  void snapshot(Client& client, wire::WorldInfo& info);
+  void snapshot(Profile& client, wire::WorldInfo& info);
   /// Connections that ended since the last call.
   [[nodiscard]] std::vector<Connection> take_ended() { return std::exchange(ended_, {}); }
 
@@ -145,7 +147,7 @@ class WorldMap {
 
   enum class Heard { fine, left, fenced };
   /// `up` passed a Handler.
-  Heard take(Client& client, wire::RawUp& up, WallTime now);
+  Heard take(Profile& client, wire::RawUp& up, WallTime now);
   /// Looks for the silent and the stalled, and changes the kinds of updates by density; a few times a second.
   void scan(WallTime now);
   /// Ends the wait for those who have not found back; lets in whom the minimum has reached.
@@ -154,14 +156,14 @@ class WorldMap {
   // What they are told
 
   [[nodiscard]] SimTime minimum() const { return minimum_; }
-  [[nodiscard]] const Client* slowest() const { return slowest_; }
-  void refresh_view(Client& client);
+  [[nodiscard]] const Profile* slowest() const { return slowest_; }
+  void refresh_view(Profile& client);
   [[nodiscard]] std::uint64_t version() const { return version_; }
   [[nodiscard]] std::uint64_t membership() const { return membership_; }
   [[nodiscard]] const Agent& agent(std::uint32_t slot) const { return agents_[slot]; }
   [[nodiscard]] std::size_t shown() const { return shown_; }
   [[nodiscard]] std::size_t in_world() const;
-  [[nodiscard]] const std::vector<std::unique_ptr<Client>>& clients() const { return clients_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Profile>>& clients() const { return clients_; }
   [[nodiscard]] const MapCounts& counts() const { return counts_; }
   [[nodiscard]] const WorldSettings& settings() const { return settings_; }
   template <class F>
@@ -172,32 +174,35 @@ class WorldMap {
   }
 
  private:
-  void hear_notices(Client& client, const wire::RawUp& up, WallTime now);
-  void describe(Client& client, const wire::Description& description, WallTime now);
-  void withdraw(Client& client, std::uint32_t agent);
-  void update(Client& client, wire::RawAgent& entry, WallTime now);
-  bool within_world(Client& client, SimTime progress) const;
-  void try_to_enter(Client& client);
-  void shoot_down(Client& client, const std::string& reason);
+  void hear_notices(Profile& client, const wire::RawUp& up, WallTime now);
+  void describe(Profile& client, const wire::Description& description, WallTime now);
+  void withdraw(Profile& client, std::uint32_t agent);
+  void update(Profile& client, wire::RawAgent& entry, WallTime now);
+  bool within_world(Profile& client, SimTime progress) const;
+  void try_to_enter(Profile& client);
+  void shoot_down(Profile& client, const std::string& reason);
   void show(std::uint32_t slot);
   void hide(std::uint32_t slot, const std::string& reason);
   void revive(Agent& agent);
   void free_slot(std::uint32_t slot);
   void find_minimum();
-  void choose_kind(Client& client, double updates_per_agent);
-  void want(Client& client, std::uint32_t slot);
-  void want_near(Client& client, const Agent& own);
-  void refuse(Client& client, std::uint32_t agent, const std::string& reason);
+  /// How many agents are near this client's own, those included.
+  [[nodiscard]] std::size_t count_near(const Profile& client);
+  [[nodiscard]] double reach_of(const Agent& agent) const;
+  void choose_kind(Profile& client, double updates_per_agent);
+  void want(Profile& client, std::uint32_t slot);
+  void want_near(Profile& client, const Agent& own);
+  void refuse(Profile& client, std::uint32_t agent, const std::string& reason);
 
   WorldSettings settings_;
-  std::vector<std::unique_ptr<Client>> clients_;
-  std::unordered_map<Connection, Client*> by_connection_;
+  std::vector<std::unique_ptr<Profile>> clients_;
+  std::unordered_map<Connection, Profile*> by_connection_;
   std::vector<Agent> agents_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
   VicinityGrid grid_;
   SimTime minimum_;
-  const Client* slowest_ = nullptr;
+  const Profile* slowest_ = nullptr;
   std::uint64_t version_ = 0;     // of entries
   std::uint64_t membership_ = 1;  // of who is shown
   std::uint64_t arrivals_ = 0;
@@ -208,6 +213,7 @@ class WorldMap {
   SimTime floor_ = SimTime::before_all();
   WallTime gather_until_ = WallTime::before_all();
   std::vector<Connection> ended_;
+  std::vector<char> counted_;  // by slot, while counting
   MapCounts counts_;
 };
 

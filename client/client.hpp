@@ -65,11 +65,13 @@ class Robot {
   /// Idle until the next release of this period; zero: as the scenario declares.
   std::optional<SimTime> wait(SimSpan period = {}) {
     std::int64_t now = 0;
-    return released(isochron_wait(handle_, period.ns(), &now), now);
+    const int status = isochron_wait(handle_, period.ns(), &now);  // before `now` is looked at
+    return released(status, now);
   }
   std::optional<SimTime> wait_until(SimTime until) {
     std::int64_t now = 0;
-    return released(isochron_wait_until(handle_, until.ns(), &now), now);
+    const int status = isochron_wait_until(handle_, until.ns(), &now);
+    return released(status, now);
   }
 
   template <PlainValue T>

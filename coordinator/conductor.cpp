@@ -275,7 +275,11 @@ bool Conductor::collect_arrival(std::uint32_t program) {
 void Conductor::check_silence(std::uint32_t program) {
   Member& m = *members_[program];
   if (schedule_->any_link_waits(program) && !m.cost.recorded() && !m.process->runnable() && !m.channel->asking()) {
-    return blocked(program);
+    // Seen twice, having executed nothing: a thread may just have been in the middle of a system call.
+    const CpuTime executed = m.process->cpu_time();
+    if (m.blocked_at == executed) return blocked(program);
+    m.blocked_at = executed;
+    return;
   }
   if (!hangs(m)) return;
   fault(program, schedule_->program_time(program),

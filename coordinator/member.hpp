@@ -78,7 +78,8 @@ struct Member {
   CpuTime cpu_newest;  // since then, as last seen
   SimTime stalled_since;
   WallTime stalled_wall;
-  std::optional<Silence> silence;  // since it was last let go, for those that run freely
+  std::optional<CpuTime> blocked_at;  // seen blocked once, when it had executed this
+  std::optional<Silence> silence;     // since it was last let go, for those that run freely
   std::uint64_t requests_at_once = 0;
   SimTime last_request;
   protocol::Ask last_ask = protocol::Ask::none;

@@ -161,7 +161,12 @@ void Watchdog::watch() {
   const WallSpan interval = std::max(after_ / 8, WallSpan(std::chrono::milliseconds(1)));
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, std::chrono::nanoseconds(interval.ns()), [this] { return ending_; })) {
-    if (const auto since = stall_.look()) on_stall_(text_(*since));
+    const auto since = stall_.look();
+    if (!since) continue;
+    const WaitForGraph graph = text_(*since);
+    const bool over = std::all_of(graph.begin(), graph.end(),
+                                  [](const Waiting& waiting) { return waiting.what == Waiting::For::end; });
+    if (!over) on_stall_(graph);  // who has come to the end waits for nobody
   }
 }
 

@@ -9,6 +9,7 @@ namespace isochron::hil {
 namespace {
 
 constexpr std::size_t largest_head = wire::overhead_max;
+constexpr std::size_t copied_most = 32 * 1024;  // larger payloads are sent from where they are
 
 }  // namespace
 
@@ -41,10 +42,15 @@ void Connection::send(std::size_t head, std::span<const std::byte> payload) {
   if (closed_) return;
   const std::size_t front = link::frame_header_bytes + (sealer_ ? link::seal_head_bytes : 0);
   const std::size_t message = (sealer_ ? link::seal_bytes : 0) + head + payload.size();
+  const auto header = link::frame_header(message);
+  if (!sealer_ && payload.size() > copied_most) {
+    std::copy(header.begin(), header.end(), out_.begin());
+    stream_->send(std::span(out_).first(front + head));
+    return stream_->send(payload);
+  }
   out_.resize(std::max(out_.size(), link::frame_header_bytes + message));
   if (!payload.empty()) std::memcpy(out_.data() + front + head, payload.data(), payload.size());
   if (sealer_) sealer_->seal(std::span(out_).subspan(link::frame_header_bytes, message));
-  const auto header = link::frame_header(message);
   std::copy(header.begin(), header.end(), out_.begin());
   stream_->send(std::span(out_).first(link::frame_header_bytes + message));
 }

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr SimSpan looking_limit = 5s;
+constexpr int calibration_readings = 20;
 /// CamShift gives four standard deviations as the size; a flat board has a width of √12 of them.
 constexpr double camshift_size = 1.1547;
 
@@ -144,8 +145,33 @@ void ClosedPath::initialise() {
   FindRelativePosition find(vehicle_, tracker_, anchor_);
   begin_ = run(vehicle_.robot(), "relative position", find, looking_limit).result;
   heading_ = vehicle_.yaw();
-  last_ = vehicle_.imu().stamp;
+  calibrate();
   begin_leg();
+}
+
+/// While it stands, what the accelerometer says is its bias.
+void ClosedPath::calibrate() {
+  ImuReading reading;
+  for (int taken = 0; taken < calibration_readings;) {
+    if (!next_reading(reading)) continue;
+    for (std::size_t i = 0; i < 2; ++i) bias_[i] += reading.linear_acceleration[i] / calibration_readings;
+    ++taken;
+  }
+  last_ = reading.stamp;
+}
+
+/// False: there is none since the last one; it has waited until the next is due.
+bool ClosedPath::next_reading(ImuReading& reading) {
+  Robot& robot = vehicle_.robot();
+  reading = vehicle_.imu();
+  if (reading.number == number_) {
+    robot.wait_until(std::max(seen_ + period_, robot.now() + SimSpan(1ms)));
+    return false;
+  }
+  if (number_ > 0) period_ = (reading.stamp - seen_) / static_cast<std::int64_t>(reading.number - number_);
+  number_ = reading.number;
+  seen_ = reading.stamp;
+  return true;
 }
 
 void ClosedPath::begin_leg() {
@@ -154,9 +180,8 @@ void ClosedPath::begin_leg() {
 }
 
 void ClosedPath::step() {
-  const ImuReading reading = vehicle_.imu();
-  if (reading.number == number_) return void(vehicle_.robot().wait_until(vehicle_.robot().now() + SimSpan(5ms)));
-  number_ = reading.number;
+  ImuReading reading;
+  if (!next_reading(reading)) return;
   add_reading(reading);
   if (travelled_ < side_) return;
   if (++leg_ < 4) begin_leg();
@@ -166,8 +191,11 @@ void ClosedPath::step() {
 void ClosedPath::add_reading(const ImuReading& reading) {
   const double dt = (reading.stamp - last_).seconds();
   last_ = reading.stamp;
-  velocity_[0] += reading.linear_acceleration[0] * dt;
-  velocity_[1] += reading.linear_acceleration[1] * dt;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double now = reading.linear_acceleration[i] - bias_[i];
+    velocity_[i] += (now + acceleration_[i]) / 2 * dt;
+    acceleration_[i] = now;
+  }
   const double along = leg_ * M_PI / 2;
   travelled_ += (velocity_[0] * std::cos(along) + velocity_[1] * std::sin(along)) * dt;
 }

@@ -151,7 +151,9 @@ class ClosedPath final : public Task<double> {
   double finalise() override;
 
  private:
+  void calibrate();
   void begin_leg();
+  bool next_reading(ImuReading& reading);
   void add_reading(const ImuReading& reading);
   Vehicle& vehicle_;
   AnchorTracker& tracker_;
@@ -159,8 +161,9 @@ class ClosedPath final : public Task<double> {
   double side_, speed_;
   int leg_ = 0;
   double travelled_ = 0, heading_ = 0;
-  std::array<double, 2> velocity_{};
-  SimTime last_;
+  std::array<double, 2> velocity_{}, bias_{}, acceleration_{};
+  SimTime last_, seen_;
+  SimSpan period_ = std::chrono::milliseconds(5);  // of the IMU, as found
   std::uint64_t number_ = 0;
   RelativePosition begin_;
 };

@@ -18,7 +18,7 @@ SHIPS = os.path.join(SOURCE, "models/ships.xml")
 
 
 def run(*args):
-    return subprocess.run([ISOCHRON, *args], capture_output=True, text=True, timeout=100)
+    return subprocess.run([ISOCHRON, *args], capture_output=True, text=True, timeout=300)
 
 
 class WorldTest(unittest.TestCase):
@@ -66,7 +66,7 @@ robots:
       bumper: {{type: contact, every: 10ms}}
       camera: {{type: camera, camera: camera, every: 40ms, latency: 30ms, picture: {{width: 32, height: 24, depth: true}}}}
       lidar: {{type: lidar, every: 100ms, latency: 60ms, lidar: {{channels: 2, columns: 8}}}}
-      sonar: {{type: range, site: rangefinder, acquire: 7ms}}
+      sonar: {{type: range, site: rangefinder, acquire: 7ms, range: {{max: 30}}}}
     programs:
       reader: {{run: [{program}], every: 50ms}}
 time: {{mode: {mode}}}
@@ -84,12 +84,12 @@ time: {{mode: {mode}}}
         self.assertIn("pose of 20 at 50", lines)  # the newest that is 25 ms old
         self.assertIn("pose of 70 at 100", lines)
         self.assertTrue(any(line.startswith("imu 1 accelerates") for line in lines), lines)
-        self.assertTrue(any(line.startswith("gps at 48.1") for line in lines), lines)
+        self.assertIn("gps at nan status -1", lines)  # the roof blocks the sky
         self.assertIn("no cloud yet", lines)
         self.assertIn("cloud of 16 points", lines)
         self.assertIn("image of 2304 bytes, taken at 0", lines)
         self.assertIn("image of 2304 bytes, taken at 40", lines)
-        self.assertTrue(any(line.startswith("sonar 3.") and line.endswith("after 7 ms") for line in lines), lines)
+        self.assertTrue(any(line.startswith("sonar 20.") and line.endswith("after 7 ms") for line in lines), lines)
 
     def test_reading_changes_nothing_and_repeats(self):
         file = self.scenario("repeatable, compute: {modelled: {fixed: 1ms}}")
@@ -116,7 +116,7 @@ class Vehicles(WorldTest):
             self.assertLess(fast, most, car)
         gaps = run("journal", "distance", self.path("a.mcap"), "car01", "car02").stdout.split()[1:]
         self.assertGreater(min(map(float, gaps)), 4.5, "the cruise control keeps its distance")
-        self.assertGreater(max(row[1] for row in self.table("a.mcap", "/vehicles/car01", "gear")), 1)
+        self.assertGreater(max(row[1] for row in self.table("a.mcap", "/vehicles/car01", "rpm")), 1000)
 
     def test_a_car_follows_a_height_field(self):
         rows = columns = 41  # a hill of 3 m in the middle of 80 m

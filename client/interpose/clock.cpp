@@ -39,10 +39,12 @@ __attribute__((constructor)) void attach() {
 
 /// Sleeps until then or until a timer's signal; returns whether it was the latter.
 bool sleep_or_signal(std::int64_t until) {
+  const std::uint32_t before = signals_sent();
   for (;;) {
     const std::int64_t signal = next_signal();
     sleep_until_ns(std::min(until, signal));
-    if (signal <= now_ns() && send_signals()) return true;
+    if (signal <= now_ns()) send_signals();
+    if (signals_sent() != before) return true;
     if (now_ns() >= until) return false;
   }
 }

@@ -32,10 +32,11 @@ void sleep_until_ns(std::int64_t until);
 bool is_virtual(clockid_t clock);
 std::int64_t offset_of(clockid_t clock);
 
-/// Signals of timers (timers.cpp): when the next one is due, and sending those that are. True when one was sent that
-/// interrupts a sleep.
+/// Signals of timers (timers.cpp): when the next one is due, sending those that are, and how many were sent so far that
+/// interrupt a sleep, by whichever thread.
 std::int64_t next_signal();
-bool send_signals();
+void send_signals();
+std::uint32_t signals_sent();
 
 inline std::int64_t to_ns(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 inline std::int64_t to_ns(const timeval& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000; }

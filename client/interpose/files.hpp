@@ -16,6 +16,7 @@ std::int64_t ring_timers();
 /// A timer's signal ends the wait, as signals do.
 template <class Attempt, class Block>
 int wait_for_descriptors(std::int64_t limit, Attempt&& attempt, Block&& block) {
+  const std::uint32_t before = signals_sent();
   for (;;) {
     const std::int64_t timer = ring_timers();
     const std::int64_t signal = next_signal();
@@ -23,7 +24,8 @@ int wait_for_descriptors(std::int64_t limit, Attempt&& attempt, Block&& block) {
     if (first == forever) return block();
     int result = 0;
     if (try_until(first, [&] { return (result = attempt()) != 0; })) return result;
-    if (signal <= now_ns() && send_signals()) {
+    if (signal <= now_ns()) send_signals();
+    if (signals_sent() != before) {
       errno = EINTR;
       return -1;
     }

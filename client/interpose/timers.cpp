@@ -46,6 +46,7 @@ struct SignalTimer {
 constexpr std::size_t timers_max = 64;
 SignalTimer timers[timers_max];  // 0 is that of setitimer and alarm
 std::atomic<std::int64_t> earliest{forever};
+std::atomic<std::uint32_t> sent{0};
 std::int64_t helper_wakes = forever;
 
 // Its own lock: signals are kept out while it is held, since their handlers set timers too.
@@ -162,8 +163,9 @@ namespace isochron::interpose {
 
 std::int64_t next_signal() { return earliest.load(std::memory_order_acquire); }
 
-bool send_signals() {
-  bool interrupts = false;
+std::uint32_t signals_sent() { return sent.load(std::memory_order_acquire); }
+
+void send_signals() {
   for (std::size_t i = 0; i < timers_max; ++i) {
     sigevent event{};
     {
@@ -177,9 +179,8 @@ bool send_signals() {
       event = timer.event;
       find_earliest();
     }
-    interrupts = send(event, i == 0) || interrupts;
+    if (send(event, i == 0)) sent.fetch_add(1, std::memory_order_acq_rel);
   }
-  return interrupts;
 }
 
 }  // namespace isochron::interpose

@@ -64,7 +64,8 @@ TEST(UnmodifiedPrograms, TimersSendTheirSignalsInSimulatedTime) {
     const auto r = run({robot("a", {plain({PLAIN_PROGRAM, "signals"}, compute)})}, 2s);
     ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
     const auto found = numbers(r.of("a/plain").output);
-    EXPECT_EQ(found.size(), 8u) << r.of("a/plain").output;
+    EXPECT_EQ(found.size(), 8u) << r.of("a/plain").output << "contract " << compute.index() << ", "
+                                << r.of("a/plain").last_state << ", " << r.of("a/plain").ended;
     for (const auto& [name, ms] : found) {
       EXPECT_GE(ms, 9.99) << name;
       EXPECT_LT(ms, 12) << name;

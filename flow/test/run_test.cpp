@@ -137,7 +137,7 @@ TEST_P(EachWay, SaysWhoWaitsForWhomWhenNothingMoves) {
   options.stall_after = WallSpan(50ms);
   std::string told;
   options.on_stall = [&](const WaitForGraph& graph) {
-    told = to_string(graph);
+    told += to_string(graph);
     go_on = true;
   };
   EXPECT_TRUE(run(system, options).complete);

@@ -171,7 +171,7 @@ TEST(World, NamesThatDoNotExistGetTheNearestOne) {
   EXPECT_THAT(why([&] { (void)world.actuator("pray/fx"); }),
               HasSubstr("there is no actuator `pray/fx`; did you mean `prey/fx`?"));
   EXPECT_THAT(why([&] { (void)world.sensor("lidar"); }), HasSubstr("there is no sensor `lidar`; the model has none"));
-  EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("there are `world` `predator` `prey`"));
+  EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("known here: world predator prey"));
   EXPECT_THAT(why([&] { World(load_engine("mujoco", ships), SimSpan::zero()); }), HasSubstr("longer than nothing"));
 }
 

@@ -57,7 +57,7 @@ TEST(SensorCheck, NamesTheMissingBodyAndTheNearestOne) {
   spec.body = "torzo";
   EXPECT_EQ(mistake_in(spec), "walk.yaml:12:7: sensor `robot/eye`: there is no body `torzo`; did you mean `torso`?");
   spec.body = "propeller";
-  EXPECT_THAT(mistake_in(spec), HasSubstr("known: world, torso, left_foot"));
+  EXPECT_THAT(mistake_in(spec), HasSubstr("known here: world torso left_foot"));
 }
 
 TEST(SensorCheck, NamesMissingSitesCamerasJointsAndModelSensors) {
@@ -66,7 +66,7 @@ TEST(SensorCheck, NamesMissingSitesCamerasJointsAndModelSensors) {
   EXPECT_THAT(mistake_in(spec), HasSubstr("no site `imu_sight`; did you mean `imu_site`?"));
   spec = good(SensorType::camera);
   spec.body.clear(), spec.camera = "head";
-  EXPECT_THAT(mistake_in(spec), HasSubstr("no camera `head`; known: head_camera"));
+  EXPECT_THAT(mistake_in(spec), HasSubstr("no camera `head`; known here: head_camera"));
   spec = good(SensorType::joints);
   spec.joints.joints = {"knees"};
   EXPECT_THAT(mistake_in(spec), HasSubstr("no joint `knees`; did you mean `knee`?"));
