@@ -202,6 +202,7 @@ function showStatus(status) {
   if (document.activeElement !== $("run-speed")) $("run-speed").value = String(status.speed);
   showProgress($("progress"), people, about.end_s, run.culprit);
   const now = performance.now();
+  if (lastStatus && now - lastStatus.now < 500) return; // messages come in bursts when the browser is busy
   if (lastStatus) {
     const factor = (status.t - lastStatus.t) / Math.max(1e-3, (now - lastStatus.now) / 1000);
     const items = [fact("mode", about.mode), fact("", status.paused ? "paused" : stalled ? "stalled" : "running", stalled ? "bad" : "live"), fact("speed", `${factor.toPrecision(3)}x`)];
