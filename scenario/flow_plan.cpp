@@ -120,12 +120,13 @@ class Planner {
 
   void connect_node(const std::string& name, const NodeSection& section) {
     for (const auto& [input, output] : section.inputs) {
-      try_at(section.place_of("inputs"), "", [&] { plan_.system.connect(output, name + "." + input); });
+      try_at(section.place_of("inputs"), "",
+             [&, &from = output, &to = input] { plan_.system.connect(from, name + "." + to); });
     }
     for (const auto& [output, actuator] : section.drives) {
-      try_at(section.place_of("drives"), "", [&] {
+      try_at(section.place_of("drives"), "", [&, &from = output, &to = actuator] {
         if (!scenario_.world) throw InputError({}, "there is no `world` to drive");
-        plan_.system.connect(name + "." + output, "world." + actuator);
+        plan_.system.connect(name + "." + from, "world." + to);
       });
     }
   }

@@ -17,7 +17,7 @@ constexpr SimSpan view_period = 10ms;  // a picture does not need more
 template <class Keep>
 Scenario with_sensors(Scenario scenario, Keep&& keep) {
   for (auto& [robot, section] : scenario.robots) {
-    std::erase_if(section.sensors, [&](const auto& sensor) { return !keep(robot, sensor.first); });
+    std::erase_if(section.sensors, [&, &name = robot](const auto& sensor) { return !keep(name, sensor.first); });
   }
   return scenario;
 }
