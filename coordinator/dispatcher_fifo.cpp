@@ -237,7 +237,7 @@ class FifoDispatcher final : public Dispatcher {
 
   void activate(std::size_t index) {
     Program& p = programs_[index];
-    // A new thread is looked for now and then; when the others wait for it, the detector finds it at once.
+    // A new thread is looked for at intervals; when the others wait for it, the detector finds it at once.
     if (p.executed >= p.look_for_threads) {
       p.look_for_threads = p.executed + between_looks_for_threads;
       if (p.process->thread_count() != p.threads.size()) {

@@ -50,7 +50,7 @@ class RunControl {
 
   /// Returns when simulated time `next` may be reached; at once when `stopping`.
   void hold(SimTime next, Clock& clock, const std::atomic<bool>& stopping);
-  /// What was asked for since the last call, and what was planned for now.
+  /// What was asked for since the last call, and what was planned up to `now`.
   std::vector<Mark> take(SimTime now);
 
   /// Nothing moves, and this is who waits for whom; "" when all is well.
