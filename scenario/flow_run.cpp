@@ -155,6 +155,11 @@ RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& 
   flow::System system = build_system(scenario);
   std::vector<std::string> names;
   for (const auto& [name, section] : scenario.nodes) names.push_back(name);
+  return run_system(system, names, scenario, options, clock, disk, watch);
+}
+
+RunReport run_system(flow::System& system, const std::vector<std::string>& names, const Scenario& scenario,
+                     const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   RunRecord record(scenario, options, clock, disk, names);
   for (std::uint32_t i = 0; i < system.node_count(); ++i) {  // who sends nothing has no progress that others could see
     if (system.graph().nodes[i].outputs.empty()) record.leave(ParticipantId(i));

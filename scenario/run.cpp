@@ -29,6 +29,12 @@ bool has_executables(const Scenario& scenario) {
 
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
+  if (scenario.agents) {
+    if (scenario.time.mode == Mode::heartbeat) return {check_agents, run_agents};
+    if (scenario.time.mode == Mode::repeatable) return {check_agents, run_agent_flows};
+    throw InputError(mode, "`agents` run in mode heartbeat, or exactly in mode repeatable",
+                     "add `time: {mode: heartbeat}`");
+  }
   if (!scenario.nodes.empty()) {
     if (scenario.time.mode == Mode::repeatable) return {check_flows, run_flows};
     throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");

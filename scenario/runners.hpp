@@ -19,4 +19,13 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
 void check_flows(const Scenario& scenario);
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
+/// Nodes of any origin, by the scenario's executor; `names` are those of the nodes.
+RunReport run_system(flow::System& system, const std::vector<std::string>& names, const Scenario& scenario,
+                     const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
+void check_agents(const Scenario& scenario);
+RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                          RunWatch& watch);
+
 }  // namespace isochron

@@ -15,6 +15,7 @@
 #include "core/time.hpp"
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
+#include "scenario/agents_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
 
@@ -254,6 +255,7 @@ struct Scenario : Section {
   std::optional<WorldSection> world;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
+  std::optional<AgentsSection> agents;
   FlowsSection flows;
   TimeSection time;
   JournalSection journal;
@@ -270,6 +272,7 @@ void describe(V& v, Scenario& s) {
   v.optional("world", s.world, "what is simulated");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
+  v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("journal", s.journal, "what the run leaves");

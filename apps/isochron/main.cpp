@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);
+  app::add_serve(cli, action);
+  app::add_join(cli, action);
   app::add_sweep(cli, action);
   app::add_report(cli, action);
   app::add_doctor(cli, action);

@@ -3,6 +3,7 @@
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
+#include "apps/isochron/run_output.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
@@ -11,32 +12,6 @@
 
 namespace isochron::app {
 namespace {
-
-struct Flags {
-  std::string file;
-  std::vector<std::string> sets;
-  std::string duration, seed, pace, cpu_speed, journal;
-  bool json = false;
-  bool quiet = false;
-};
-
-std::vector<Override> overrides(const Flags& flags) {
-  std::vector<Override> all;
-  for (const std::string& set : flags.sets) {
-    const auto equals = set.find('=');
-    if (equals == std::string::npos)
-      throw InputError({"--set " + set, 0, 0}, "is not PATH=VALUE", "as in --set time.quantum=250us");
-    all.push_back({set.substr(0, equals), set.substr(equals + 1)});
-  }
-  const auto given = [&](const std::string& value, const char* path) {
-    if (!value.empty()) all.push_back({path, value});
-  };
-  given(flags.duration, "duration");
-  given(flags.seed, "seed");
-  given(flags.pace, "time.pace");
-  given(flags.cpu_speed, "time.cpu_speed");
-  return all;
-}
 
 RunWatch* watched = nullptr;
 /// The first Ctrl-C stops the run cleanly; the second one is the system's.
@@ -119,8 +94,27 @@ std::map<std::string, std::string> machine_notes() {
   return notes;
 }
 
-int run(const Flags& flags) {
-  const Scenario scenario = load_scenario(flags.file, overrides(flags));
+}  // namespace
+
+std::vector<Override> overrides(const RunFlags& flags) {
+  std::vector<Override> all;
+  for (const std::string& set : flags.sets) {
+    const auto equals = set.find('=');
+    if (equals == std::string::npos)
+      throw InputError({"--set " + set, 0, 0}, "is not PATH=VALUE", "as in --set time.quantum=250us");
+    all.push_back({set.substr(0, equals), set.substr(equals + 1)});
+  }
+  const auto given = [&](const std::string& value, const char* path) {
+    if (!value.empty()) all.push_back({path, value});
+  };
+  given(flags.duration, "duration");
+  given(flags.seed, "seed");
+  given(flags.pace, "time.pace");
+  given(flags.cpu_speed, "time.cpu_speed");
+  return all;
+}
+
+int show_run(const RunFlags& flags, const Scenario& scenario, const Runner& runner) {
   WallClock clock;
   PosixDisk disk;
   RunWatch watch;
@@ -131,7 +125,7 @@ int run(const Flags& flags) {
   {
     std::optional<ProgressDisplay> display;
     if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = run_scenario(scenario, {flags.journal, machine_notes()}, clock, disk, watch);
+    report = runner({flags.journal, machine_notes()}, clock, disk, watch);
   }
   watched = nullptr;
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -146,28 +140,37 @@ int run(const Flags& flags) {
   return exit_failed;
 }
 
-}  // namespace
-
-void add_run(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<Flags>();
-  CLI::App* verb = app.add_subcommand("run", "run a scenario; leaves a journal and prints drift, deadlines and digest");
-  verb->add_option("FILE", flags->file, "scenario file")->required();
-  verb->add_option("--set", flags->sets, "change a value: --set time.quantum=250us")
+void add_run_flags(CLI::App& verb, RunFlags& flags) {
+  verb.add_option("FILE", flags.file, "scenario file")->required();
+  verb.add_option("--set", flags.sets, "change a value: --set time.quantum=250us")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  verb->add_option("--duration", flags->duration, "simulated time to run for")->type_name("TIME");
-  verb->add_option("--seed", flags->seed, "of all randomness")->type_name("N");
-  verb->add_option("--pace", flags->pace, "free, 1x, 0.5x")->type_name("PACE");
-  verb->add_option("--cpu-speed", flags->cpu_speed, "of the robots' computers in units of this one: 0.25")
+  verb.add_option("--duration", flags.duration, "simulated time to run for")->type_name("TIME");
+  verb.add_option("--seed", flags.seed, "of all randomness")->type_name("N");
+  verb.add_option("--pace", flags.pace, "free, 1x, 0.5x")->type_name("PACE");
+  verb.add_option("--cpu-speed", flags.cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
-  verb->add_option("--journal", flags->journal, "where the record goes")->type_name("FILE");
-  verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
-  verb->add_flag("--quiet", flags->quiet, "show no progress");
-  verb->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  verb.add_option("--journal", flags.journal, "where the record goes")->type_name("FILE");
+  verb.add_flag("--json", flags.json, "end with one JSON object instead of the summary");
+  verb.add_flag("--quiet", flags.quiet, "show no progress");
+}
+
+void add_run(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App* verb = app.add_subcommand("run", "run a scenario; leaves a journal and prints drift, deadlines and digest");
+  add_run_flags(*verb, *flags);
+  verb->callback([&action, flags] {
+    action = [flags] {
+      const Scenario scenario = load_scenario(flags->file, overrides(*flags));
+      return show_run(*flags, scenario, [&](const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
+        return run_scenario(scenario, how, clock, disk, watch);
+      });
+    };
+  });
 }
 
 void add_check(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunFlags>();
   CLI::App* verb = app.add_subcommand("check", "read a scenario and all it names, report every mistake, start nothing");
   verb->add_option("FILE", flags->file, "scenario file")->required();
   verb->add_option("--set", flags->sets, "change a value first")->type_name("PATH=VALUE")->allow_extra_args(false);

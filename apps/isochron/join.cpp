@@ -1,0 +1,64 @@
+// `isochron join`: one client's share of a scenario with agents, in a world that somebody serves.
+
+#include <algorithm>
+
+#include "apps/isochron/agents_flags.hpp"
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/run_output.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "link/resolve.hpp"
+#include "scenario/agents_run.hpp"
+
+namespace isochron::app {
+namespace {
+
+struct Flags {
+  RunFlags run;
+  std::string server = "127.0.0.1:7420", as, updates = "automatic";
+  KeyFlags key;
+  FaultFlags faults;
+};
+
+agents::wire::Updates updates_of(const std::string& word) {
+  const auto& words = Words<AgentUpdates>::list;
+  const auto found = std::find(words.begin(), words.end(), word);
+  return static_cast<agents::wire::Updates>(found - words.begin());
+}
+
+int join(const Flags& flags) {
+  const Scenario scenario = load_scenario(flags.run.file, overrides(flags.run));
+  if (!scenario.agents) throw InputError({flags.run.file, 0, 0}, "has no `agents`", "see docs/agents.md");
+  const auto server = link::resolve(flags.server);
+  if (!server) throw InputError({"--server " + flags.server, 0, 0}, server.error().what);
+  JoinOptions options;
+  options.server = server->front();
+  options.client = flags.as;
+  options.updates = updates_of(flags.updates);
+  options.faults = faults_of(flags.faults, to_faults(scenario.agents->link, scenario.seed));
+  const link::Key key = key_of(flags.key);
+  RunFlags run = flags.run;
+  if (run.journal.empty()) run.journal = scenario.name + "_" + flags.as + ".mcap";
+  return show_run(run, scenario, [&](const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
+    return join_scenario(scenario, key, options, how, clock, disk, watch);
+  });
+}
+
+}  // namespace
+
+void add_join(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("join", "simulate one client's agents of a scenario in a world served elsewhere");
+  add_run_flags(*verb, flags->run);
+  verb->add_option("--as", flags->as, "which client of the scenario this is")->required()->type_name("CLIENT");
+  verb->add_option("--server", flags->server, "where the world is served")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  verb->add_option("--updates", flags->updates, "what to be told")
+      ->check(CLI::IsMember({"automatic", "single", "whole", "vicinity"}))
+      ->capture_default_str();
+  add_key_flags(*verb, flags->key);
+  add_fault_flags(*verb, flags->faults);
+  verb->callback([&action, flags] { action = [flags] { return join(*flags); }; });
+}
+
+}  // namespace isochron::app
