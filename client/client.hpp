@@ -8,6 +8,9 @@
 //       robot.write("thrust", steer(pose));          // held until the next write
 //     }
 //
+// Sensors are read by their names, too: small readings as the plain types of core/sensor_types.hpp, pictures and scans
+// as the messages of core/ros_messages.hpp.
+//
 // A type has a name that both sides check: that of ISOCHRON_MESSAGE, or float64, int32, float64[3] and the like.
 // Fixed-size types travel as they stand in memory; messages with strings or vectors travel as CDR.
 //
@@ -62,11 +65,13 @@ class Robot {
   /// Idle until the next release of this period; zero: as the scenario declares.
   std::optional<SimTime> wait(SimSpan period = {}) {
     std::int64_t now = 0;
-    return released(isochron_wait(handle_, period.ns(), &now), now);
+    const int status = isochron_wait(handle_, period.ns(), &now);  // before `now` is looked at
+    return released(status, now);
   }
   std::optional<SimTime> wait_until(SimTime until) {
     std::int64_t now = 0;
-    return released(isochron_wait_until(handle_, until.ns(), &now), now);
+    const int status = isochron_wait_until(handle_, until.ns(), &now);
+    return released(status, now);
   }
 
   template <PlainValue T>
@@ -74,6 +79,17 @@ class Robot {
     T value{};
     check(isochron_read(handle_, name, type_name<T>().c_str(), &value, sizeof value));
     return value;
+  }
+  /// A variable without a fixed size: a picture, a scan. None before the first one is available.
+  template <Message T>
+  requires(!PlainValue<T>) std::optional<T> read(const char* name) {
+    std::size_t size = 0;
+    std::vector<std::byte>& buffer = room();
+    const int status =
+        isochron_read_message(handle_, name, type_name<T>().c_str(), buffer.data(), buffer.size(), &size, nullptr);
+    check(status);
+    if (size == 0) return std::nullopt;
+    return decoded<T>(std::span<const std::byte>(buffer).first(size));
   }
   template <PlainValue T>
   void write(const char* name, const T& value) {
@@ -107,13 +123,11 @@ class Robot {
       if (size != sizeof value) throw ClientError("a message has another size than its type here");
       return Received<T>{value, SimTime::from_ns(sent)};
     } else {
-      buffer_.resize(512 * 1024);
-      const int status = isochron_receive(handle_, from, type_name<T>().c_str(), buffer_.data(), buffer_.size(), &size,
+      std::vector<std::byte>& buffer = room();
+      const int status = isochron_receive(handle_, from, type_name<T>().c_str(), buffer.data(), buffer.size(), &size,
                                           until.ns(), &sent);
       if (check(status) != ISOCHRON_OK) return std::nullopt;
-      auto value = cdr_read<T>(std::span<const std::byte>(buffer_).first(size));
-      if (!value.ok()) throw ClientError("a message is not what its type says");
-      return Received<T>{std::move(value).value(), SimTime::from_ns(sent)};
+      return Received<T>{decoded<T>(std::span<const std::byte>(buffer).first(size)), SimTime::from_ns(sent)};
     }
   }
 
@@ -121,6 +135,19 @@ class Robot {
   void log(const std::string& text) { check(isochron_log(handle_, text.c_str())); }
 
  private:
+  static constexpr std::size_t largest_message = 512 * 1024;
+
+  /// For a message of any size; one for each thread, since any may call.
+  static std::vector<std::byte>& room() {
+    thread_local std::vector<std::byte> buffer(largest_message);
+    return buffer;
+  }
+  template <class T>
+  static T decoded(std::span<const std::byte> bytes) {
+    auto value = cdr_read<T>(bytes);
+    if (!value.ok()) throw ClientError("a message is not what its type says");
+    return std::move(value).value();
+  }
   static int check(int status) {
     if (status < 0) throw ClientError(isochron_error());
     return status;
@@ -130,7 +157,6 @@ class Robot {
     return SimTime::from_ns(now);
   }
   isochron_robot* handle_;
-  std::vector<std::byte> buffer_;
 };
 
 inline Robot attach() {

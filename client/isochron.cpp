@@ -157,6 +157,23 @@ int isochron_read(isochron_robot* robot, const char* name, const char* type, voi
   return robot->ask(exchange, Ask::read, {nullptr, 0, data, size});
 }
 
+int isochron_read_message(isochron_robot* robot, const char* name, const char* type, void* data, size_t capacity,
+                          size_t* size, int64_t* taken) {
+  Bound bound;
+  int status = robot->bind(name, type, bound);
+  if (status != ISOCHRON_OK) return status;
+  if (bound.size > capacity) {
+    return failed(ISOCHRON_TOO_LARGE, std::string(name) + " has up to " + std::to_string(bound.size) +
+                                          " bytes; there is room for " + std::to_string(capacity));
+  }
+  Exchange exchange;
+  exchange.index = bound.index;
+  status = robot->ask(exchange, Ask::read, {nullptr, 0, data, capacity});
+  if (size != nullptr) *size = exchange.size;
+  if (taken != nullptr) *taken = exchange.stamp;
+  return status;
+}
+
 int isochron_write(isochron_robot* robot, const char* name, const char* type, const void* data, size_t size) {
   Bound bound;
   const int status = robot->bind_sized(name, type, size, bound);

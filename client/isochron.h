@@ -40,9 +40,14 @@ int isochron_wait_until(isochron_robot* robot, int64_t until_ns, int64_t* now);
 /* A variable of the world, sampled at this program's own time. Type and size must be those of the variable; type NULL
  * accepts any of that size. */
 int isochron_read(isochron_robot* robot, const char* name, const char* type, void* data, size_t size);
+/* The same for a variable without a fixed size, such as a picture: the bytes of its message (CDR) and when it was
+ * taken. ISOCHRON_NOTHING: there is none yet. */
+int isochron_read_message(isochron_robot* robot, const char* name, const char* type, void* data, size_t capacity,
+                          size_t* size, int64_t* taken);
 /* Holds from now until the next write. */
 int isochron_write(isochron_robot* robot, const char* name, const char* type, const void* data, size_t size);
-/* The type and size of a variable. `type` has room for `capacity` characters. */
+/* The type and size of a variable, the largest size where it has no fixed one. `type` has room for `capacity`
+ * characters. */
 int isochron_describe(isochron_robot* robot, const char* name, char* type, size_t capacity, size_t* size);
 
 /* To another program: "planner" of the same robot, "prey/controller" of another one, "" as the scenario says. */

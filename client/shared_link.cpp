@@ -33,6 +33,8 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value)
 // A thread's link ends with the thread: by a pthread key, whose destructor runs in C programs too.
 // In the part of a thread's memory that needs no call to be found: the clock is read through it.
 __attribute__((tls_model("initial-exec"))) thread_local protocol::Link* link_of_this_thread = nullptr;
+// A signal handler that comes while its thread asks must not ask over the same link.
+__attribute__((tls_model("initial-exec"))) thread_local bool asking = false;
 pthread_key_t ending;
 pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 void make_ending() {
@@ -91,6 +93,13 @@ protocol::Link* SharedLink::mine() {
   return nullptr;
 }
 
+void SharedLink::close_after_fork() {
+  pages_ = nullptr;
+  if (link_of_this_thread == nullptr) return;
+  pthread_setspecific(ending, nullptr);  // or the child's end would give away its parent's link
+  link_of_this_thread = nullptr;
+}
+
 void SharedLink::release() {
   if (link_of_this_thread == nullptr) return;
   pthread_setspecific(ending, nullptr);
@@ -120,17 +129,33 @@ void SharedLink::ask(protocol::Link& link) {
   }
 }
 
+bool SharedLink::wait(protocol::Link& link, std::int64_t until) {
+  if (asking) return true;
+  asking = true;
+  link.exchange = {};
+  link.exchange.ask = static_cast<std::uint32_t>(protocol::Ask::wait);
+  link.exchange.number = -1;
+  link.exchange.time = until;
+  ask(link);
+  const bool goes_on = link.exchange.verdict != static_cast<std::uint32_t>(protocol::Verdict::ended);
+  asking = false;
+  return goes_on;
+}
+
 std::int64_t SharedLink::ask_for_time(protocol::Link& link) {
+  asking = true;
   link.exchange = {};
   link.exchange.ask = static_cast<std::uint32_t>(protocol::Ask::clock);
   ask(link);
-  return link.exchange.time;
+  const std::int64_t now = link.exchange.time;
+  asking = false;
+  return now;
 }
 
 std::int64_t SharedLink::now() {
   protocol::ClockFace& face = pages_->clock;
   const auto mode = static_cast<protocol::ClockMode>(face.mode.load(std::memory_order_relaxed));
-  if (mode == protocol::ClockMode::held) return look_at_clock(face);
+  if (mode == protocol::ClockMode::held || asking) return look_at_clock(face);
   protocol::Link* link = mine();
   if (link == nullptr) return look_at_clock(face);
   if (mode == protocol::ClockMode::asked) return monotone(face, ask_for_time(*link));

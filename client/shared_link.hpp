@@ -18,7 +18,7 @@ class SharedLink {
   const char* open(const char* descriptors);
   [[nodiscard]] bool is_open() const { return pages_ != nullptr; }
   /// A forked child must not talk on its parent's links.
-  void close_after_fork() { pages_ = nullptr; }
+  void close_after_fork();
 
   /// The calling thread's link; null when all are taken.
   protocol::Link* mine();
@@ -26,6 +26,9 @@ class SharedLink {
   void release();
   /// Sends what stands in the link's exchange and payload and waits for the answer there.
   void ask(protocol::Link& link);
+  /// Sleeps until then; false = the run is over. In a signal handler that came while its thread waits, the link is
+  /// taken: then it returns at once.
+  bool wait(protocol::Link& link, std::int64_t until);
   /// The program's clock, whatever its mode.
   std::int64_t now();
 

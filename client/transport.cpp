@@ -59,7 +59,9 @@ std::unique_ptr<Transport> open_shared_memory(const char* descriptors, std::stri
 
 std::unique_ptr<Transport> open_transport(const char* address, std::string& why) {
   if (std::strncmp(address, "shm:", 4) == 0) return open_shared_memory(address + 4, why);
-  why = "this library does not speak " + std::string(address).substr(0, 60) + "; it knows shm:PAGES,BELL";
+  if (std::strncmp(address, "tcp://", 6) == 0) return open_tcp(address + 6, why);
+  why = "this library does not speak " + std::string(address).substr(0, 60) +
+        "; it knows shm:PAGES,BELL and tcp://HOST:PORT/ROBOT/PROGRAM";
   return nullptr;
 }
 

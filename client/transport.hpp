@@ -35,4 +35,7 @@ std::unique_ptr<Transport> open_transport(const char* address, std::string& why)
 /// Shared memory: "PAGES,BELL", two inherited descriptors.
 std::unique_ptr<Transport> open_shared_memory(const char* descriptors, std::string& why);
 
+/// TCP: "HOST:PORT/ROBOT/PROGRAM", to `isochron serve` there; see client/tcp_link.hpp.
+std::unique_ptr<Transport> open_tcp(const char* address, std::string& why);
+
 }  // namespace isochron::client

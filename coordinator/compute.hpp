@@ -20,6 +20,7 @@ class ComputeCost {
   ComputeCost(const ProgramSpec& spec, const std::string& full_name);
 
   [[nodiscard]] bool measured() const { return std::holds_alternative<MeasuredCompute>(compute_); }
+  [[nodiscard]] bool zero() const { return std::holds_alternative<ZeroCompute>(compute_); }
   [[nodiscard]] bool recorded() const { return std::holds_alternative<RecordedCompute>(compute_); }
   [[nodiscard]] protocol::ClockMode clock_mode() const;
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "coordinator/futex.hpp"
 #include "coordinator/time_stamp_counter.hpp"
@@ -18,16 +19,16 @@ constexpr WallSpan awake = std::chrono::microseconds(30);  // to wake a sleeping
 constexpr WallSpan progress_period = std::chrono::milliseconds(200);
 }  // namespace
 
-Outcome Conductor::conduct(std::stop_token stop, const std::function<void(SimTime)>& progress) {
+Outcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
   start_programs();
   await_attach();
   if (!stopping_) {
-    choose_dispatcher();
+    open_lanes();
     take_control();
     watch_.restart();
     loop(stop, progress);
   }
-  flush_happenings(SimTime::never());
+  flush_happenings(failure_ ? failure_->first + SimSpan::from_ns(1) : SimTime::never());
   record_unfinished();
   outcome_.accounting = watch_.total();
   outcome_.reached = schedule_->world();
@@ -37,18 +38,19 @@ Outcome Conductor::conduct(std::stop_token stop, const std::function<void(SimTim
   return std::move(outcome_);
 }
 
-void Conductor::loop(std::stop_token stop, const std::function<void(SimTime)>& progress) {
+void Conductor::loop(std::stop_token stop, const ProgressTold& progress) {
   WallTime told = watch_.last();
   while (!stopping_) {
     const Schedule::Event event = schedule_->next();
-    if (event.kind == Schedule::Event::Kind::finished) return;
+    if (event.kind == Schedule::Event::Kind::finished) return failure_ ? end_after_failure() : void();
     perform(event);
     if (stop.stop_requested()) stop_with("stopped");
     if (progress && watch_.last() - told > progress_period) {
       told = watch_.last();
-      progress(schedule_->world());
+      progress(schedule_->world(), drift_so_far());
     }
     if (stalled_ > 0) look_after_stalled();
+    if (failure_) end_after_failure();
   }
 }
 
@@ -62,7 +64,7 @@ void Conductor::perform(const Schedule::Event& event) {
     case Kind::wake:
       return wake(event.program, event.link, event.at);
     case Kind::run:
-      return run_program(event);
+      return run_programs(event);
     case Kind::arrive:
       return await_arrival(event.program);
     case Kind::stalled:
@@ -90,7 +92,7 @@ void Conductor::keep_pace(SimTime to) {
   const WallSpan due = options_.pace->apply(to.since_zero());
   const WallTime start = watch_.last() - watch_.total().wall;
   if (wall_now() >= start + due) return;
-  if (dispatcher_) dispatcher_->hold();
+  if (lanes_) lanes_->hold();
   watch_.was(&Accounting::coordination);
   std::atomic<std::uint32_t> nobody{0};
   while (wall_now() < start + due) futex_wait_until(nobody, 0, start + due);
@@ -102,28 +104,59 @@ void Conductor::show_clock(Member& m, SimTime base, SimTime limit, bool flowing)
   m.channel->set_clock(base, limit, time_stamp_counter(), flowing ? watch_.counter_scale(rate) : 0);
 }
 
-void Conductor::run_program(const Schedule::Event& event) {
-  Member& m = *members_[event.program];
-  const SimTime from = schedule_->program_time(event.program);
-  show_clock(m, from, from + event.budget, true);
-  const CpuSpan budget = std::max(m.cost.rate().inverse().apply(event.budget), CpuSpan::from_ns(1));
-  const CpuTime before = m.cpu_newest;
+// One window: the program that came least far, and on every other lane one that may execute meanwhile.
+void Conductor::run_programs(const Schedule::Event& least) {
+  find_turns(least);
   watch_.was(&Accounting::coordination);
-  const Dispatcher::Why why = dispatcher_->run(*m.dispatched_as, budget);
-  charge_executed(event.program);
-  watch_.was_running(WallSpan::from_ns((m.cpu_newest - before).ns()));
-  ++outcome_.dispatches;
-  outcome_.overrun_max = std::max(outcome_.overrun_max, schedule_->program_time(event.program) - (from + event.budget));
+  lanes_->run(turns_);
+  CpuSpan longest;
+  for (const Schedule::Event& event : events_) {
+    const CpuSpan executed = charge_executed(event.program);
+    longest = std::max(longest, executed);
+    outcome_.executed += executed;
+  }
+  watch_.was_running(WallSpan::from_ns(longest.ns()));
+  outcome_.dispatches += turns_.size();
+  for (std::size_t i = 0; i < turns_.size(); ++i) settle_turn(events_[i], turns_[i].why);
+}
+
+void Conductor::find_turns(const Schedule::Event& least) {
+  events_.assign(1, least);
+  if (lanes_->count() > 1) {
+    schedule_->beside(beside_);
+    std::uint64_t taken = std::uint64_t{1} << members_[least.program]->lane;
+    for (const Schedule::Event& other : beside_) {
+      const std::uint64_t lane = std::uint64_t{1} << members_[other.program]->lane;
+      if ((taken & lane) == 0) events_.push_back(other);
+      taken |= lane;
+    }
+  }
+  turns_.clear();
+  for (const Schedule::Event& event : events_) {
+    Member& m = *members_[event.program];
+    const SimTime from = schedule_->program_time(event.program);
+    show_clock(m, from, from + event.budget, true);
+    turns_.push_back({*m.seat, std::max(m.cost.rate().inverse().apply(event.budget), CpuSpan::from_ns(1)), {}});
+  }
+}
+
+/// What a program came to in its turn, which began at `event.at` and had the budget of the event.
+void Conductor::settle_turn(const Schedule::Event& event, Dispatcher::Why why) {
+  Member& m = *members_[event.program];
+  const SimSpan beyond = schedule_->program_time(event.program) - (event.at + event.budget);
+  outcome_.overrun_max = std::max(outcome_.overrun_max, beyond);
   record_drift(m.cpu);
   if (why == Dispatcher::Why::asked) return request_arrived(event.program, *m.channel->asking());
   if (why == Dispatcher::Why::blocked) return m.process->ended() ? ended(event.program) : blocked(event.program);
 }
 
-void Conductor::charge_executed(std::uint32_t program) {
+CpuSpan Conductor::charge_executed(std::uint32_t program) {
   Member& m = *members_[program];
-  const CpuTime total = CpuTime::zero() + (m.process->cpu_time() - m.cpu_base);
+  const CpuTime before = m.cpu_newest;
+  const CpuTime total = CpuTime::zero() + (lanes_->executed(*m.seat) - m.cpu_base);
   m.cpu_newest = std::max(m.cpu_newest, total);
   schedule_->executed(program, m.cost.up_to(m.cpu_newest));
+  return m.cpu_newest - before;
 }
 
 void Conductor::request_arrived(std::uint32_t program, std::uint32_t link) {
@@ -195,7 +228,7 @@ void Conductor::ended(std::uint32_t program) {
 }
 
 void Conductor::await_arrival(std::uint32_t program) {
-  if (dispatcher_) dispatcher_->hold();
+  if (lanes_) lanes_->hold();
   const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
   if (collect_arrivals()) return;
   watch_.was(&Accounting::coordination);
@@ -242,20 +275,40 @@ bool Conductor::collect_arrival(std::uint32_t program) {
 void Conductor::check_silence(std::uint32_t program) {
   Member& m = *members_[program];
   if (schedule_->any_link_waits(program) && !m.cost.recorded() && !m.process->runnable() && !m.channel->asking()) {
-    return blocked(program);
+    // Seen twice, having executed nothing: a thread may just have been in the middle of a system call.
+    const CpuTime executed = m.process->cpu_time();
+    if (m.blocked_at == executed) return blocked(program);
+    m.blocked_at = executed;
+    return;
   }
-  if (wall_now() - m.silent_since < options_.hang_after) return;
-  m.silent_since = wall_now();
+  if (!hangs(m)) return;
   fault(program, schedule_->program_time(program),
-        "hangs: it asked for nothing for " + to_string(options_.hang_after) + " of wall time");
+        "hangs: it computed or was blocked for " + to_string(options_.hang_after) + " without asking for anything");
   m.process->kill_group(SIGKILL);  // its end is noticed like any other
+  m.silence.reset();
+}
+
+// By what it executed, or by how long it has been blocked: one that only waits for a busy machine does not hang.
+bool Conductor::hangs(Member& m) const {
+  const WallTime now = wall_now();
+  const CpuTime executed = m.process->cpu_time();
+  if (!m.silence) m.silence = Silence{executed, executed, now};
+  if (executed > m.silence->newest) {
+    m.silence->newest = executed;
+    m.silence->stands_since = now;
+  }
+  if (executed - m.silence->from >= CpuSpan::from_ns(options_.hang_after.ns())) return true;
+  if (now - m.silence->stands_since < options_.hang_after) return false;
+  if (!m.process->runnable()) return true;
+  m.silence->stands_since = now;
+  return false;
 }
 
 void Conductor::await_stalled(std::uint32_t program) {
   Member& m = *members_[program];
   watch_.was(&Accounting::coordination);
-  if (m.dispatched_as) {
-    const auto why = dispatcher_->try_blocked(*m.dispatched_as, stalled_look);
+  if (m.seat) {
+    const auto why = lanes_->try_blocked(*m.seat, stalled_look);
     watch_.was(&Accounting::waited);
     if (why != Dispatcher::Why::blocked || m.process->ended()) return recover(program, watch_.last());
   }
@@ -295,7 +348,7 @@ void Conductor::begin(std::uint32_t program, SimTime at) {
   Member& m = *members_[program];
   if (m.cost.measured()) return;
   show_clock(m, at, at, false);
-  m.silent_since = watch_.last();
+  m.silence.reset();
   if (m.cost.recorded() && !m.promised && !m.pending) promise(program);
 }
 
@@ -329,6 +382,17 @@ void Conductor::record_unfinished() {
   }
 }
 
+// Where computing is free it was done all the same: who computed longer than the world lasted is that far ahead.
+SimSpan Conductor::drift_so_far() const {
+  SimSpan most = drift_->max();
+  for (const auto& m : members_) {
+    if (!m->cost.zero()) continue;
+    const CpuSpan used = m->process->cpu_time() - m->cpu_base;
+    most = std::max(most, ComputeRate().apply(used) - schedule_->world().since_zero());
+  }
+  return most;
+}
+
 void Conductor::record_drift(std::uint32_t cpu) {
   drift_->record(ParticipantId(cpu + 1), watch_.last(), schedule_->progress(cpu));
 }
@@ -336,7 +400,20 @@ void Conductor::record_drift(std::uint32_t cpu) {
 void Conductor::record_drift_of_all() {
   drift_->record(ParticipantId(0), watch_.last(), schedule_->world());
   for (std::uint32_t c = 0; c < schedule_->cpus(); ++c) record_drift(c);
-  if (outcome_.steps % 64 == 0) drift_->fold([this](SimSpan delta) { drift_histogram_.add(delta); });
+  if (outcome_.steps % 64 == 0) drift_->fold([this](SimSpan delta) { drift_histogram_.record(delta.ns()); });
+}
+
+// The run ends at this time, not at once: what others do until then belongs to it, however fast they are here. Of two
+// that fail at one time the first in the scenario is named.
+void Conductor::fails_run(std::uint32_t program, SimTime at) {
+  if (failure_ && *failure_ < std::pair(at, program)) return;
+  failure_ = {at, program};
+}
+
+void Conductor::end_after_failure() {
+  if (schedule_->front() <= failure_->first) return;
+  const Member& m = *members_[failure_->second];
+  stop_with(m.name + " " + m.figures.ended);
 }
 
 void Conductor::stop_with(std::string why) {

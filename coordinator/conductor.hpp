@@ -7,18 +7,20 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "coordinator/coordinator.hpp"
-#include "coordinator/dispatcher.hpp"
 #include "coordinator/keeper.hpp"
+#include "coordinator/lanes.hpp"
 #include "coordinator/member.hpp"
 #include "coordinator/schedule.hpp"
 #include "coordinator/stopwatch.hpp"
 #include "coordinator/watcher.hpp"
 #include "core/drift.hpp"
+#include "rt/histogram.hpp"
 
 namespace isochron::coordinator {
 
@@ -28,7 +30,7 @@ class Conductor {
             SimTime until);
   ~Conductor();
 
-  Outcome conduct(std::stop_token stop, const std::function<void(SimTime)>& progress);
+  Outcome conduct(std::stop_token stop, const ProgressTold& progress);
 
  private:
   struct Effect {
@@ -49,20 +51,24 @@ class Conductor {
   void start_programs();
   void await_attach();
   [[nodiscard]] bool all_attached();
-  void choose_dispatcher();
+  protocol::Bell& add_bell();
+  void plan_lanes();
+  void open_lanes();
   void take_control();
   void end_programs();
   void answer_after_end(Member& member);
   void settle_figures();
 
   // conductor.cpp
-  void loop(std::stop_token stop, const std::function<void(SimTime)>& progress);
+  void loop(std::stop_token stop, const ProgressTold& progress);
   void perform(const Schedule::Event& event);
   void step_world(SimTime to);
   void keep_pace(SimTime to);
-  void run_program(const Schedule::Event& event);
+  void run_programs(const Schedule::Event& least);
+  void find_turns(const Schedule::Event& least);
+  void settle_turn(const Schedule::Event& event, Dispatcher::Why why);
   void show_clock(Member& m, SimTime base, SimTime limit, bool flowing);
-  void charge_executed(std::uint32_t program);
+  CpuSpan charge_executed(std::uint32_t program);
   void request_arrived(std::uint32_t program, std::uint32_t link);
   void take_clock_values(std::uint32_t program, std::uint32_t link);
   void blocked(std::uint32_t program);
@@ -71,14 +77,18 @@ class Conductor {
   bool collect_arrivals();
   bool collect_arrival(std::uint32_t program);
   void check_silence(std::uint32_t program);
+  bool hangs(Member& m) const;
   void await_stalled(std::uint32_t program);
   void look_after_stalled();
   void recover(std::uint32_t program, WallTime when);
   void begin(std::uint32_t program, SimTime at);
   void promise(std::uint32_t program);
   void record_unfinished();
+  [[nodiscard]] SimSpan drift_so_far() const;
   void record_drift(std::uint32_t cpu);
   void record_drift_of_all();
+  void fails_run(std::uint32_t program, SimTime at);
+  void end_after_failure();
   void stop_with(std::string why);
 
   // requests.cpp
@@ -97,6 +107,9 @@ class Conductor {
   [[nodiscard]] SimTime next_release(Member& m, Releases& releases, SimSpan period, SimTime at);
   bool hand_over(std::uint32_t program, std::uint32_t link, SimTime at);
   void suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving);
+  [[nodiscard]] bool can_read(std::uint32_t variable) const;
+  void read_plant(Member& m, std::uint32_t link, std::uint32_t variable, SimTime at, protocol::Exchange& exchange);
+  void hand_reading(std::uint32_t program, std::uint32_t link, std::uint32_t variable, SimTime at);
   void done(std::uint32_t program, std::uint32_t link, protocol::Exchange exchange, SimTime at);
   void refuse(std::uint32_t program, std::uint32_t link, protocol::Verdict verdict, SimTime at, const std::string& why);
   void fault(std::uint32_t program, SimTime at, const std::string& what);
@@ -117,19 +130,25 @@ class Conductor {
   std::string token_;
   Outcome outcome_;
   Stopwatch watch_;
-  SharedMemory bell_memory_;
-  protocol::Bell& bell_;
+  std::vector<std::unique_ptr<SharedMemory>> bell_memories_;  // one for each lane
+  protocol::Bell& bell_;                                      // of lane 0, and of programs that are not measured
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<Schedule> schedule_;
   std::unique_ptr<Keeper> keeper_;
-  std::unique_ptr<Dispatcher> dispatcher_;
+  std::string missing_;  // privileges
+  std::vector<std::unique_ptr<CoreClaim>> claims_;
+  std::unique_ptr<Lanes> lanes_;
+  std::vector<Schedule::Event> events_;  // the turns of a window, and what they are for
+  std::vector<Schedule::Event> beside_;
+  std::vector<Lanes::Turn> turns_;
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<DriftLedger> drift_;
-  SpanHistogram drift_histogram_;
+  rt::Histogram drift_histogram_;
   std::vector<Effect> effects_;  // a heap: the earliest first
   std::uint64_t effect_order_ = 0;
   std::vector<std::deque<Happening>> happenings_;  // by CPU, until nothing earlier can come
   bool stopping_ = false;
+  std::optional<std::pair<SimTime, std::uint32_t>> failure_;  // when and whose the first was
   WallTime stalled_checked_;
   std::uint32_t stalled_ = 0;
 };

@@ -27,13 +27,16 @@
 
 namespace isochron::coordinator {
 
+/// How far the world is, and the most that anybody drifted apart so far.
+using ProgressTold = std::function<void(SimTime now, SimSpan drift)>;
+
 class Coordinator {
  public:
   Coordinator(Plant& plant, std::vector<RobotSpec> robots, CoordinatorOptions options, Recorder* recorder = nullptr);
   ~Coordinator();
 
   /// `progress` is called a few times a second, on this thread.
-  Outcome run(SimTime until, std::stop_token stop = {}, std::function<void(SimTime)> progress = {});
+  Outcome run(SimTime until, std::stop_token stop = {}, ProgressTold progress = {});
 
  private:
   Plant& plant_;
@@ -42,7 +45,7 @@ class Coordinator {
   Recorder* recorder_;
 };
 
-/// What this process may do: "" when real-time priorities are allowed, otherwise what is missing. For `doctor`.
+/// "" when this process may use real-time priorities, otherwise what is missing. For `doctor`.
 std::string missing_privileges();
 
 }  // namespace isochron::coordinator

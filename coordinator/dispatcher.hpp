@@ -7,7 +7,9 @@
 //   stop    SIGSTOP and SIGCONT at idle priority on one core. Needs nothing, but a stopped program may see EINTR, and
 //           whoever else uses the core is in the way. This is the degraded mode.
 //
-// Threads: the coordinator's. The constructor changes that thread's priority and core; the destructor restores them.
+// Threads: that of its lane (see lanes.hpp); all but run() and try_blocked() also from the coordinator's while no
+// program
+//          of the lane runs. The constructor changes that thread's priority and core; the destructor restores them.
 // Cost:    run() sleeps on one futex with an absolute deadline that serves requests, timer and block detector alike.
 
 #include <cstddef>
@@ -34,6 +36,8 @@ class Dispatcher {
   /// A program that is not measured runs freely, but not on our core, where it would starve.
   virtual void send_away(Process& process) = 0;
   virtual Why run(std::size_t program, CpuSpan budget) = 0;
+  /// CPU time of the program at the end of its last run(), read while it stood still.
+  [[nodiscard]] virtual CpuTime executed(std::size_t program) const = 0;
   /// Lets a blocked program go on if it can, for this wall time: used_up when it executed anything.
   virtual Why try_blocked(std::size_t program, WallSpan span) = 0;
   /// A thread of the program was woken: it goes first among its siblings, as it would on the robot.
@@ -44,10 +48,6 @@ class Dispatcher {
   virtual void dismiss(std::size_t program) = 0;
   virtual std::uint64_t switches() const = 0;
 };
-
-/// Null when this process may not use real-time priorities; `why` says what is missing.
-std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::string& why);
-std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell);
 
 /// A core for one coordinator alone, if there is one: the claim ends with the process, however it ends.
 class CoreClaim {
@@ -64,5 +64,9 @@ class CoreClaim {
   int core_ = 0;
   int socket_ = -1;
 };
+
+/// Requires: nothing is missing.
+std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim);
+std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim);
 
 }  // namespace isochron::coordinator

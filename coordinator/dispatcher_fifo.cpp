@@ -12,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "coordinator/coordinator.hpp"
 #include "coordinator/dispatcher.hpp"
 #include "coordinator/futex.hpp"
 #include "core/ensure.hpp"
@@ -25,6 +26,7 @@ constexpr int priority_active = 80;
 constexpr int priority_detector = 75;
 constexpr int priority_waiting = 70;
 constexpr CpuSpan turn_of_a_thread = std::chrono::milliseconds(1);
+constexpr CpuSpan between_looks_for_threads = std::chrono::milliseconds(2);
 constexpr WallSpan shortest_sleep = std::chrono::microseconds(5);
 
 // Threads and processes that a program starts come without our priority, and are found by looking.
@@ -99,11 +101,11 @@ class BlockDetector {
 
 class FifoDispatcher final : public Dispatcher {
  public:
-  explicit FifoDispatcher(protocol::Bell& bell) : bell_(bell) {
+  FifoDispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim) : bell_(bell), claim_(std::move(claim)) {
     sched_getaffinity(0, sizeof cores_, &cores_);
-    pin(0, claim_.core());
+    pin(0, claim_->core());
     set_fifo(0, priority_coordinator);  // before the detector, which would never let us run again
-    detector_ = std::make_unique<BlockDetector>(bell, claim_.core());
+    detector_ = std::make_unique<BlockDetector>(bell, claim_->core());
   }
   ~FifoDispatcher() override {
     for (std::size_t i = 0; i < programs_.size(); ++i) dismiss(i);
@@ -113,52 +115,32 @@ class FifoDispatcher final : public Dispatcher {
   }
 
   [[nodiscard]] std::string name() const override {
-    return "real-time priorities (SCHED_FIFO) on core " + std::to_string(claim_.core()) +
-           (claim_.alone() ? "" : ", shared with another coordinator");
+    return "real-time priorities (SCHED_FIFO) on core " + std::to_string(claim_->core()) +
+           (claim_->alone() ? "" : ", shared with another coordinator");
   }
   [[nodiscard]] bool degraded() const override { return false; }
   [[nodiscard]] std::uint64_t switches() const override { return switches_; }
 
   std::size_t admit(Process& process, Channel& channel) override {
-    programs_.push_back({&process, &channel, {}, 0, true});
+    programs_.push_back({&process, &channel, {}, 0, process.cpu_time(), CpuTime::zero()});
     adopt_threads(programs_.back(), priority_waiting);
     return programs_.size() - 1;
   }
 
   void send_away(Process& process) override {
     cpu_set_t others = cores_;
-    CPU_CLR(claim_.core(), &others);
+    CPU_CLR(claim_->core(), &others);
     if (CPU_COUNT(&others) == 0) return;
     for (const pid_t thread : process.threads()) sched_setaffinity(thread, sizeof others, &others);
   }
 
+  // Each look at the CPU clock costs a good part of a microsecond; between two runs it stands still.
   Why run(std::size_t index, CpuSpan budget) override {
-    Program& p = programs_[index];
-    activate(index);
-    CpuTime executed = p.process->cpu_time();
-    const CpuTime target = executed + budget;
-    CpuTime turn = executed;
-    WallSpan at_least = shortest_sleep;
-    for (;;) {
-      const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
-      if (p.channel->asking()) return Why::asked;
-      detector_->arm();
-      CpuSpan left = target - executed;
-      if (p.threads.size() > 1) left = std::min(left, turn_of_a_thread);
-      futex_wait_until(bell_.rings, rings, wall_now() + std::max(WallSpan::from_ns(left.ns()), at_least));
-      if (p.channel->asking()) return Why::asked;
-      if (detector_->fired() && !found_more_threads(p)) return Why::blocked;
-      const CpuTime before = executed;
-      executed = p.process->cpu_time();
-      if (executed >= target) return used_up(p, executed);
-      // A deadline that passes before we sleep would let nobody run: each time it did, allow for more.
-      at_least = executed == before ? at_least * 2 : shortest_sleep;
-      if (p.threads.size() > 1 && executed - turn >= turn_of_a_thread) {
-        take_turns(p);
-        turn = executed;
-      }
-    }
+    const Why why = let_run(index, programs_[index].executed + budget);
+    if (why != Why::used_up) programs_[index].executed = programs_[index].process->cpu_time();
+    return why;
   }
+  [[nodiscard]] CpuTime executed(std::size_t index) const override { return programs_[index].executed; }
 
   Why try_blocked(std::size_t index, WallSpan span) override {
     Program& p = programs_[index];
@@ -169,7 +151,8 @@ class FifoDispatcher final : public Dispatcher {
     if (p.channel->asking()) return Why::asked;
     futex_wait_until(bell_.rings, rings, wall_now() + span);
     if (p.channel->asking()) return Why::asked;
-    return p.process->cpu_time() > before ? Why::used_up : Why::blocked;
+    p.executed = p.process->cpu_time();
+    return p.executed > before ? Why::used_up : Why::blocked;
   }
 
   void favour(std::size_t index, pid_t thread) override {
@@ -201,14 +184,41 @@ class FifoDispatcher final : public Dispatcher {
     Channel* channel;
     std::vector<pid_t> threads;
     std::size_t first = 0;
-    bool look_for_threads = true;
+    CpuTime executed;
+    CpuTime look_for_threads;  // when to look for new ones
   };
   static constexpr std::size_t nobody = SIZE_MAX;
+
+  Why let_run(std::size_t index, CpuTime target) {
+    Program& p = programs_[index];
+    activate(index);
+    CpuTime turn = p.executed;
+    WallSpan at_least = shortest_sleep;
+    for (;;) {
+      const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+      if (p.channel->asking()) return Why::asked;
+      detector_->arm();
+      CpuSpan left = target - p.executed;
+      if (p.threads.size() > 1) left = std::min(left, turn_of_a_thread);
+      futex_wait_until(bell_.rings, rings, wall_now() + std::max(WallSpan::from_ns(left.ns()), at_least));
+      if (p.channel->asking()) return Why::asked;
+      if (detector_->fired() && !found_more_threads(p)) return Why::blocked;
+      const CpuTime before = p.executed;
+      p.executed = p.process->cpu_time();
+      if (p.executed >= target) return used_up(p);
+      // A deadline that passes before we sleep would let nobody run: each time it did, allow for more.
+      at_least = p.executed == before ? at_least * 2 : shortest_sleep;
+      if (p.threads.size() > 1 && p.executed - turn >= turn_of_a_thread) {
+        take_turns(p);
+        turn = p.executed;
+      }
+    }
+  }
 
   void adopt_threads(Program& p, int priority) {
     p.threads = p.process->threads();
     for (const pid_t thread : p.threads) {
-      pin(thread, claim_.core());
+      pin(thread, claim_->core());
       set_fifo(thread, priority);
     }
   }
@@ -219,20 +229,21 @@ class FifoDispatcher final : public Dispatcher {
     }
   }
 
-  Why used_up(Program& p, CpuTime executed) {
-    p.process->renew(executed);
-    p.look_for_threads = true;
+  Why used_up(Program& p) {
+    p.process->renew(p.executed);
     if (p.threads.size() > 1) take_turns(p);
     return Why::used_up;
   }
 
   void activate(std::size_t index) {
     Program& p = programs_[index];
-    // A new thread is looked for once in a quantum; when the others wait for it, the detector finds it at once.
-    if ((index != active_ || p.look_for_threads) && p.process->thread_count() != p.threads.size()) {
-      adopt_threads(p, index == active_ ? priority_active : priority_waiting);
+    // A new thread is looked for now and then; when the others wait for it, the detector finds it at once.
+    if (p.executed >= p.look_for_threads) {
+      p.look_for_threads = p.executed + between_looks_for_threads;
+      if (p.process->thread_count() != p.threads.size()) {
+        adopt_threads(p, index == active_ ? priority_active : priority_waiting);
+      }
     }
-    p.look_for_threads = false;
     if (index == active_) return;
     if (active_ != nobody) set_all(programs_[active_], priority_waiting);
     set_all(p, priority_active);
@@ -263,7 +274,7 @@ class FifoDispatcher final : public Dispatcher {
   }
 
   protocol::Bell& bell_;
-  CoreClaim claim_;
+  std::unique_ptr<CoreClaim> claim_;
   cpu_set_t cores_{};
   std::unique_ptr<BlockDetector> detector_;
   std::vector<Program> programs_;
@@ -273,14 +284,17 @@ class FifoDispatcher final : public Dispatcher {
 
 }  // namespace
 
-std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::string& why) {
-  bool allowed = false;
+std::string missing_privileges() {
+  std::string why;
   std::thread([&] {
-    allowed = set_fifo(0, priority_coordinator);
-    if (!allowed) why = std::string("real-time priorities are not allowed (") + std::strerror(errno) + ")";
+    if (set_fifo(0, priority_coordinator)) return;
+    why = std::string("real-time priorities are not allowed (") + std::strerror(errno) + ")";
   }).join();
-  if (!allowed) return nullptr;
-  return std::make_unique<FifoDispatcher>(bell);
+  return why;
+}
+
+std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim) {
+  return std::make_unique<FifoDispatcher>(bell, std::move(claim));
 }
 
 }  // namespace isochron::coordinator

@@ -19,7 +19,7 @@ constexpr WallSpan longest_sleep = std::chrono::milliseconds(1);
 
 class StopDispatcher final : public Dispatcher {
  public:
-  explicit StopDispatcher(protocol::Bell& bell) : bell_(bell) {
+  StopDispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim) : bell_(bell), claim_(std::move(claim)) {
     sched_getaffinity(0, sizeof cores_, &cores_);
     set_core(0);
   }
@@ -29,7 +29,7 @@ class StopDispatcher final : public Dispatcher {
   }
 
   [[nodiscard]] std::string name() const override {
-    return "stop signals on core " + std::to_string(claim_.core()) + " (degraded: no real-time privileges)";
+    return "stop signals on core " + std::to_string(claim_->core()) + " (degraded: no real-time privileges)";
   }
   [[nodiscard]] bool degraded() const override { return true; }
   [[nodiscard]] std::uint64_t switches() const override { return switches_; }
@@ -44,6 +44,7 @@ class StopDispatcher final : public Dispatcher {
     kill(process.pid(), SIGSTOP);
     return programs_.size() - 1;
   }
+  [[nodiscard]] CpuTime executed(std::size_t index) const override { return programs_[index].process->cpu_time(); }
 
   void send_away(Process& /*process*/) override {}  // those that we hold are stopped: nobody starves
 
@@ -99,7 +100,7 @@ class StopDispatcher final : public Dispatcher {
   void set_core(pid_t thread) const {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(claim_.core(), &one);
+    CPU_SET(claim_->core(), &one);
     sched_setaffinity(thread, sizeof one, &one);
   }
 
@@ -112,7 +113,7 @@ class StopDispatcher final : public Dispatcher {
   }
 
   protocol::Bell& bell_;
-  CoreClaim claim_;
+  std::unique_ptr<CoreClaim> claim_;
   cpu_set_t cores_{};
   std::vector<Program> programs_;
   std::size_t active_ = nobody;
@@ -121,8 +122,8 @@ class StopDispatcher final : public Dispatcher {
 
 }  // namespace
 
-std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell) {
-  return std::make_unique<StopDispatcher>(bell);
+std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim) {
+  return std::make_unique<StopDispatcher>(bell, std::move(claim));
 }
 
 }  // namespace isochron::coordinator

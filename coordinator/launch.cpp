@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -23,6 +24,8 @@ namespace isochron::coordinator {
 namespace {
 
 constexpr std::uint32_t looks_before_sleeping = 1000;  // some tens of microseconds
+constexpr std::size_t lanes_max = 64;
+constexpr WallSpan attach_look = std::chrono::milliseconds(5);  // those of other lanes ring elsewhere
 
 std::string make_token() {
   std::uint64_t random = 0;
@@ -56,13 +59,7 @@ std::int64_t realtime_ns() {
 
 Conductor::Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const CoordinatorOptions& options,
                      Recorder* recorder, SimTime until)
-    : plant_(plant),
-      options_(options),
-      recorder_(recorder),
-      until_(until),
-      token_(make_token()),
-      bell_memory_("isochron-bell", 4096),
-      bell_(*static_cast<protocol::Bell*>(bell_memory_.data())) {
+    : plant_(plant), options_(options), recorder_(recorder), until_(until), token_(make_token()), bell_(add_bell()) {
   if (options.step <= SimSpan::zero()) throw InputError({}, "the world's step must be positive");
   if (options.quantum <= SimSpan::zero()) throw InputError({}, "the quantum must be positive");
   make_members(robots);
@@ -70,7 +67,7 @@ Conductor::Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const C
 }
 
 Conductor::~Conductor() {
-  dispatcher_.reset();
+  lanes_.reset();
   for (auto& m : members_) {  // all of them first: one that spins may keep another from dying
     if (m->process) m->process->kill_group(SIGKILL);
   }
@@ -129,7 +126,8 @@ void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime unti
         throw InputError({}, m.name + ": core " + std::to_string(m.spec.core) + " is beyond the robot's " +
                                  std::to_string(cpus.size() - first));
       }
-      places.push_back({m.cpu, m.spec.priority, m.cost.measured(), protocol::links_max});
+      const int priority = m.spec.best_effort ? std::numeric_limits<int>::min() : m.spec.priority;
+      places.push_back({m.cpu, priority, m.cost.measured(), protocol::links_max});
     }
   }
   happenings_.resize(cpus.size());
@@ -138,15 +136,53 @@ void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime unti
                                          Schedule::Options{plant_.time(), until, options_.step, options_.quantum});
 }
 
+protocol::Bell& Conductor::add_bell() {
+  bell_memories_.push_back(std::make_unique<SharedMemory>("isochron-bell", 4096));
+  return *static_cast<protocol::Bell*>(bell_memories_.back()->data());
+}
+
+// Which cores are ours, and who executes on which: a program rings the bell of its lane from its start.
+void Conductor::plan_lanes() {
+  std::vector<std::uint32_t> cpus;  // that have measured programs
+  for (const auto& m : members_) {
+    if (m->cost.measured()) cpus.push_back(m->cpu);
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  if (cpus.empty()) return;
+  missing_ = options_.privileges == Privileges::do_without ? "the scenario asks to do without" : missing_privileges();
+  if (!missing_.empty() && options_.privileges == Privileges::insist) {
+    throw InputError({}, "this run insists on real-time privileges: " + missing_,
+                     "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`; see isochron doctor");
+  }
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  const auto cores = static_cast<std::size_t>(CPU_COUNT(&allowed));
+  const std::size_t wanted = options_.cores > 0 ? options_.cores : std::max<std::size_t>(cores, 2) - 1;
+  claims_.push_back(std::make_unique<CoreClaim>());
+  while (missing_.empty() && claims_.size() < std::min({wanted, cpus.size(), cores, lanes_max})) {
+    auto claim = std::make_unique<CoreClaim>();
+    if (!claim->alone()) break;  // the others belong to other coordinators
+    claims_.push_back(std::move(claim));
+    add_bell();
+  }
+  for (const auto& m : members_) {
+    const auto at = std::lower_bound(cpus.begin(), cpus.end(), m->cpu) - cpus.begin();
+    if (m->cost.measured()) m->lane = static_cast<std::size_t>(at) % claims_.size();
+  }
+}
+
 void Conductor::start_programs() {
+  plan_lanes();
   keeper_ = std::make_unique<Keeper>(token_);
   const std::string library = find_interpose_library(options_.interpose_library);
   const std::int64_t epoch = realtime_ns();
   const std::size_t cores = std::thread::hardware_concurrency();
   std::vector<Watcher::Watched> watched;
   for (auto& m : members_) {
-    m->process =
-        std::make_unique<Process>(Process::Start{&m->spec, m->name, bell_memory_.descriptor(), token_, library});
+    m->process = std::make_unique<Process>(
+        Process::Start{&m->spec, m->name, bell_memories_[m->lane]->descriptor(), token_, library});
     m->channel = std::make_unique<Channel>(m->process->pages());
     m->channel->set_clock_mode(m->cost.clock_mode(), epoch);
     if (!m->cost.measured() && members_.size() < cores) m->channel->set_patience(looks_before_sleeping);
@@ -179,7 +215,7 @@ void Conductor::await_attach() {
     const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
     if (all_attached()) return;
     if (wall_now() >= deadline) break;
-    futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + WallSpan(std::chrono::milliseconds(50))));
+    futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + attach_look));
   }
   for (auto& m : members_) {
     if (m->pending) continue;
@@ -190,18 +226,18 @@ void Conductor::await_attach() {
   }
 }
 
-void Conductor::choose_dispatcher() {
-  const bool any = std::any_of(members_.begin(), members_.end(), [](const auto& m) { return m->cost.measured(); });
-  if (!any) return;
-  std::string why = "the scenario asks to do without";
-  if (options_.privileges != Privileges::do_without) dispatcher_ = make_fifo_dispatcher(bell_, why);
-  if (!dispatcher_ && options_.privileges == Privileges::insist) {
-    throw InputError({}, "this run insists on real-time privileges: " + why,
-                     "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`");
+void Conductor::open_lanes() {
+  if (claims_.empty()) return;  // nobody is measured
+  outcome_.lanes = claims_.size();
+  if (missing_.empty()) {
+    std::vector<protocol::Bell*> bells;
+    for (const auto& memory : bell_memories_) bells.push_back(static_cast<protocol::Bell*>(memory->data()));
+    lanes_ = std::make_unique<Lanes>(std::move(claims_), bells);
+  } else {
+    lanes_ = std::make_unique<Lanes>(make_stop_dispatcher(bell_, std::move(claims_[0])));
   }
-  if (!dispatcher_) dispatcher_ = make_stop_dispatcher(bell_);
-  outcome_.control = dispatcher_->name();
-  outcome_.degraded = dispatcher_->degraded();
+  outcome_.control = lanes_->name();
+  outcome_.degraded = lanes_->degraded();
 }
 
 // Every program has asked to attach, or ended. What it executed before is not charged.
@@ -213,9 +249,9 @@ void Conductor::take_control() {
     m.cpu_base = m.process->cpu_time();
     if (m.cost.recorded()) promise(i);
     if (m.cost.measured() && found.kind != Charge::Kind::ended) {
-      m.dispatched_as = dispatcher_->admit(*m.process, *m.channel);
-    } else if (dispatcher_) {
-      dispatcher_->send_away(*m.process);
+      m.seat = lanes_->admit(m.lane, *m.process, *m.channel);
+    } else if (lanes_) {
+      lanes_->send_away(*m.process);
     }
     if (found.kind == Charge::Kind::ended) {
       ended(i);
@@ -231,9 +267,9 @@ void Conductor::answer_after_end(Member& m) {
     protocol::Exchange exchange;
     exchange.time = outcome_.reached.ns();
     exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
-    if (static_cast<protocol::Ask>(asked.ask) == protocol::Ask::read && asked.index < plant_.variables().size()) {
-      exchange.size = static_cast<std::uint32_t>(plant_.variables()[asked.index].size);
-      plant_.read(asked.index, outcome_.reached, m.channel->room(*link).first(exchange.size));
+    if (static_cast<protocol::Ask>(asked.ask) == protocol::Ask::read && can_read(asked.index)) {
+      read_plant(m, *link, asked.index, outcome_.reached, exchange);
+      exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
     }
     m.channel->answer(*link, exchange);
   }
@@ -251,7 +287,7 @@ void Conductor::end_programs() {
     show_clock(m, outcome_.reached, outcome_.reached, false);
     m.channel->set_clock_mode(protocol::ClockMode::held, 0);
   }
-  dispatcher_.reset();
+  lanes_.reset();
   for (auto& m : members_) {
     if (m->channel) m->channel->answer_all_ended(outcome_.reached);
   }
@@ -270,15 +306,19 @@ void Conductor::end_programs() {
   for (auto& m : members_) {
     if (m->process && !m->process->ended()) m->process->kill_group(SIGKILL);
   }
+  const WallTime dead_by = wall_now() + WallSpan(std::chrono::seconds(1));
+  for (auto& m : members_) {  // those that computed to the end are no strays
+    while (m->process && !m->process->ended() && wall_now() < dead_by) usleep(100);
+  }
   outcome_.strays = kill_all_of_run(token_);
   watcher_->finish();
 }
 
 void Conductor::settle_figures() {
-  drift_->settle([this](SimSpan delta) { drift_histogram_.add(delta); });
+  drift_->settle([this](SimSpan delta) { drift_histogram_.record(delta.ns()); });
   outcome_.drift_max = drift_->max();
-  outcome_.drift_p50 = drift_histogram_.quantile(0.5);
-  outcome_.drift_p99 = drift_histogram_.quantile(0.99);
+  outcome_.drift_p50 = SimSpan::from_ns(drift_histogram_.percentile(50));
+  outcome_.drift_p99 = SimSpan::from_ns(drift_histogram_.percentile(99));
   outcome_.drift_exact = drift_->exact();
   outcome_.drift_series = drift_->series().points();
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
@@ -287,7 +327,7 @@ void Conductor::settle_figures() {
     m.figures.preemptions = schedule_->preemptions(i);
     m.figures.output = watcher_->output(i);
     m.figures.output_size = watcher_->output_size(i);
-    m.figures.last_state = schedule_->describe(i);
+    if (m.figures.last_state.empty()) m.figures.last_state = schedule_->describe(i);
     if (m.figures.failed && !outcome_.why_ended.empty() && outcome_.why_ended.find('\n') == std::string::npos) {
       const std::string tail =
           m.figures.output.substr(m.figures.output.size() - std::min<std::size_t>(m.figures.output.size(), 400));
@@ -302,16 +342,9 @@ Coordinator::Coordinator(Plant& plant, std::vector<RobotSpec> robots, Coordinato
 
 Coordinator::~Coordinator() = default;
 
-Outcome Coordinator::run(SimTime until, std::stop_token stop, std::function<void(SimTime)> progress) {
+Outcome Coordinator::run(SimTime until, std::stop_token stop, ProgressTold progress) {
   Conductor conductor(plant_, robots_, options_, recorder_, until);
   return conductor.conduct(std::move(stop), progress);
-}
-
-std::string missing_privileges() {
-  SharedMemory memory("isochron-probe", 4096);
-  std::string why;
-  const auto dispatcher = make_fifo_dispatcher(*static_cast<protocol::Bell*>(memory.data()), why);
-  return dispatcher ? "" : why;
 }
 
 }  // namespace isochron::coordinator

@@ -10,6 +10,7 @@
 
 #include "coordinator/channel.hpp"
 #include "coordinator/compute.hpp"
+#include "coordinator/lanes.hpp"
 #include "coordinator/mailbox.hpp"
 #include "coordinator/outcome.hpp"
 #include "coordinator/process.hpp"
@@ -38,9 +39,17 @@ struct Wait {
   bool receiving = false;
   bool periodic = false;
   bool recovering = false;  // not a request: a stalled program goes on
+  bool reading = false;     // a sensor that takes its time
+  std::uint32_t variable = 0;
   std::uint32_t from = anybody;
   std::string type;
   std::size_t capacity = 0;
+};
+
+/// A program that asks for nothing, as it was looked at.
+struct Silence {
+  CpuTime from, newest;   // what it had executed when it was first and last seen to execute
+  WallTime stands_since;  // it executed nothing since
 };
 
 struct Member {
@@ -55,7 +64,8 @@ struct Member {
   ComputeCost cost;
   std::unique_ptr<Process> process;
   std::unique_ptr<Channel> channel;
-  std::optional<std::size_t> dispatched_as;  // measured only
+  std::size_t lane = 0;  // measured only: where it executes
+  std::optional<Lanes::Seat> seat;
 
   std::optional<Pending> pending;
   bool promised = false;  // recorded: what it owes before its next request is known already
@@ -68,9 +78,11 @@ struct Member {
   CpuTime cpu_newest;  // since then, as last seen
   SimTime stalled_since;
   WallTime stalled_wall;
-  WallTime silent_since;  // when it was last let go, for those that run freely
+  std::optional<CpuTime> blocked_at;  // seen blocked once, when it had executed this
+  std::optional<Silence> silence;     // since it was last let go, for those that run freely
   std::uint64_t requests_at_once = 0;
   SimTime last_request;
+  protocol::Ask last_ask = protocol::Ask::none;
   ProgramOutcome figures;
 };
 

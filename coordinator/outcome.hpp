@@ -1,7 +1,6 @@
 #pragma once
 // What a run came to: how far, how coherent, what each program did, and where the wall time went.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,22 +9,6 @@
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
-
-/// Spans counted in buckets of at most 1.6 % width, so that quantiles of any length of run cost 30 kB.
-class SpanHistogram {
- public:
-  void add(SimSpan span);
-  /// The least span that a part `q` of all does not exceed (rounded up by at most 1.6 %).
-  [[nodiscard]] SimSpan quantile(double q) const;
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-
- private:
-  static constexpr int sub_bits = 6;
-  [[nodiscard]] static std::size_t bucket(std::uint64_t ns);
-  [[nodiscard]] static std::uint64_t upper(std::size_t bucket);
-  std::array<std::uint64_t, 58 << sub_bits> counts_{};
-  std::uint64_t count_ = 0;
-};
 
 /// Where the wall time of a run went. The parts add up to `wall`.
 struct Accounting {
@@ -44,7 +27,7 @@ struct ProgramOutcome {
   std::string name;               // "predator/planner"
   std::uint64_t activations = 0;  // releases that it ran
   std::uint64_t overruns = 0;     // activations that ended after the next release
-  std::uint64_t missed = 0;       // releases that it never ran
+  std::uint64_t missed = 0;       // deadlines: activations that ended after theirs, and releases that it never ran
   std::uint64_t reads = 0, writes = 0, sent = 0, received = 0, clock_reads = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t stalls = 0;  // blocked in calls that are not mediated
@@ -54,7 +37,7 @@ struct ProgramOutcome {
   std::uint64_t replay_parted = 0;  // recorded: requests that were not those of the record
   bool failed = false;
   std::string ended;                // "exited with 0 at 3.2 s"; "" = it ran to the end
-  std::string last_state;           // "waiting until 3.2 s", "computing since 3.19 s"
+  std::string last_state;           // "waiting until 3.2 s"; of one that ended: what it asked for last
   std::vector<std::string> faults;  // the first of them, as sentences
   std::uint64_t fault_count = 0;
   std::string output;  // what it printed: start and end of it
@@ -66,6 +49,8 @@ struct Outcome {
   bool completed = false;  // came to the time that was asked for
   std::string why_ended;   // "" when completed
   std::string control;     // how measured programs were dispatched; "" when none is measured
+  std::size_t lanes = 0;   // cores on which they executed
+  CpuSpan executed;        // by all of them: more than Accounting::executed where they executed at once
   bool degraded = false;   // without privileges
   Accounting accounting;
   SimSpan drift_max, drift_p50, drift_p99;

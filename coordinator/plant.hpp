@@ -1,42 +1,12 @@
 #pragma once
-// A Plant is the world as the coordinator sees it: something that can be brought to a time, and that has variables with
-// names. The coordinator does not know what is behind it: a physics engine, a recording, a double integrator in a test.
-//
-// Requires: calls come in the order of simulated time: no write or read has an `at` earlier than the one before, and
-//           every `at` lies in [time(), time() of the next step). A write at t shows in what is read after t; whether
-//           it acts within the step or from its end is the plant's to say.
-// Threads:  the coordinator's.
-// Fails:    advance_to() says what broke; the run ends with that sentence.
+// What the coordinator acts on is what everybody acts on; see core/plant.hpp.
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "core/result.hpp"
-#include "core/time.hpp"
+#include "core/plant.hpp"
 
 namespace isochron::coordinator {
 
-struct Variable {
-  std::string name;  // "prey/pose" belongs to robot prey, whose programs may call it "pose"; "clock/lamp" as it stands
-  std::string type;  // the name that both sides check: float64, float64[3], isochron_msgs/msg/Pose
-  std::size_t size = 0;
-  bool readable = true;
-  bool writable = false;
-};
-
-class Plant {
- public:
-  virtual ~Plant() = default;
-  [[nodiscard]] virtual const std::vector<Variable>& variables() const = 0;
-  [[nodiscard]] virtual SimTime time() const = 0;
-  virtual Result<Done, std::string> advance_to(SimTime t) = 0;
-  virtual void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) = 0;
-  /// Whether this value may be written at all (a NaN may not); asked before write(), when the program makes it.
-  virtual Result<Done, std::string> check(std::uint32_t variable, std::span<const std::byte> value) const = 0;
-  virtual void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) = 0;
-};
+using isochron::Plant;
+using isochron::Sample;
+using isochron::Variable;
 
 }  // namespace isochron::coordinator

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "coordinator/conductor.hpp"
 #include "core/time_text.hpp"
@@ -24,6 +25,13 @@ void put(char (&field)[protocol::name_max], const std::string& text) {
   const std::size_t length = std::min(text.size(), sizeof field - 1);
   std::memcpy(field, text.data(), length);
   field[length] = 0;
+}
+
+std::string name_of(Ask ask) {
+  constexpr const char* names[] = {"nothing", "attach", "wait",    "bind",  "read",
+                                   "write",   "send",   "receive", "clock", "log"};
+  const auto index = static_cast<std::size_t>(ask);
+  return index < std::size(names) ? names[index] : "something unknown";
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -56,6 +64,7 @@ void Conductor::operate(std::uint32_t program, SimTime at) {
     case Charge::Kind::asked:
       break;
   }
+  m.last_ask = static_cast<Ask>(pending.exchange.ask);
   m.requests_at_once = at == m.last_request ? m.requests_at_once + 1 : 0;
   m.last_request = at;
   if (m.requests_at_once == most_requests_at_once) {
@@ -130,9 +139,13 @@ SimTime Conductor::next_release(Member& m, Releases& r, SimSpan period, SimTime 
   if (!r.started || r.period != period) {
     r.started = true;
     r.period = period;
-    r.release = at - at.since_zero() % period;  // releases are at multiples; the one that holds now is run at once
-    return at;
+    // Releases are at multiples of the period after the offset; the one that holds now is run at once.
+    const SimTime first = SimTime::zero() + m.spec.offset;
+    r.release = at <= first ? first : at - (at - first) % period;
+    return std::max(at, r.release);
   }
+  const SimSpan deadline = m.spec.deadline > SimSpan::zero() ? m.spec.deadline : period;
+  if (at - r.release > deadline && !m.spec.best_effort) ++m.figures.missed;
   const SimTime next = r.release + period;
   if (at <= next) {
     r.release = next;
@@ -141,6 +154,7 @@ SimTime Conductor::next_release(Member& m, Releases& r, SimSpan period, SimTime 
   // Late: what was released last runs at once, those before it never do.
   const std::int64_t passed = (at - r.release) / period;
   r.release += period * passed;
+  if (m.spec.best_effort) return at;  // it has no deadline
   ++m.figures.overruns;
   m.figures.missed += static_cast<std::uint64_t>(passed - 1);
   return at;
@@ -174,9 +188,10 @@ void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
   const Wait wait = m.waits[link];
   begin(program, at);
   if (wait.recovering) return;
-  if (m.dispatched_as) dispatcher_->favour(*m.dispatched_as, static_cast<pid_t>(m.channel->owner(link)));
+  if (m.seat) lanes_->favour(*m.seat, static_cast<pid_t>(m.channel->owner(link)));
   Exchange exchange;
   exchange.time = at.ns();
+  if (wait.reading) return hand_reading(program, link, wait.variable, at);
   if (wait.receiving) {
     if (hand_over(program, link, at)) return;
     exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
@@ -212,6 +227,11 @@ void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTi
   if (!type.empty() && type != variable.type) {
     return refuse(program, pending.link, Verdict::wrong_type, at, name + " is " + variable.type + ", not " + type);
   }
+  if (variable.size > protocol::payload_max) {
+    return refuse(program, pending.link, Verdict::too_large, at,
+                  name + " has up to " + std::to_string(variable.size) + " bytes, and a program is handed " +
+                      std::to_string(protocol::payload_max) + " at most; make it smaller");
+  }
   Exchange exchange;
   exchange.index = index;
   exchange.number = static_cast<std::int64_t>(variable.size);
@@ -219,22 +239,58 @@ void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTi
   done(program, pending.link, exchange, at);
 }
 
+bool Conductor::can_read(std::uint32_t index) const {
+  if (index >= plant_.variables().size()) return false;
+  return plant_.variables()[index].readable && plant_.variables()[index].size <= protocol::payload_max;
+}
+
+/// Fills the link's payload; the size and stamp of what is there go into the exchange.
+void Conductor::read_plant(Member& m, std::uint32_t link, std::uint32_t index, SimTime at, Exchange& exchange) {
+  const Variable& variable = plant_.variables()[index];
+  const std::span<std::byte> room = m.channel->room(link).first(variable.size);
+  if (!variable.varies) {
+    plant_.read(index, at, room);
+    exchange.size = static_cast<std::uint32_t>(room.size());
+    return;
+  }
+  const Sample sample = plant_.sample(index, at, room);
+  exchange.size = static_cast<std::uint32_t>(sample.size);
+  exchange.stamp = sample.stamp.ns();
+  if (sample.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
+}
+
 void Conductor::answer_read(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
   const std::uint32_t index = pending.exchange.index;
-  if (index >= plant_.variables().size() || !plant_.variables()[index].readable) {
+  if (!can_read(index)) {
     return refuse(program, pending.link, Verdict::refused, at, "reads a variable that cannot be read");
   }
-  const std::span<std::byte> value = m.channel->room(pending.link).first(plant_.variables()[index].size);
+  if (const SimTime there = plant_.asked(index, at); there > at) {
+    Wait& wait = m.waits[pending.link];
+    wait = {};
+    wait.reading = true;
+    wait.variable = index;
+    return suspend(program, pending, there, true);  // as one who receives: it goes on in the order of reads
+  }
+  schedule_->resume(program);
+  begin(program, at);
+  hand_reading(program, pending.link, index, at);
+}
+
+void Conductor::hand_reading(std::uint32_t program, std::uint32_t link, std::uint32_t index, SimTime at) {
+  Member& m = *members_[program];
   watch_.was(&Accounting::coordination);
   apply_effects(at);
-  plant_.read(index, at, value);
+  Exchange exchange;
+  exchange.time = at.ns();
+  read_plant(m, link, index, at, exchange);
   watch_.was(&Accounting::world);
   ++m.figures.reads;
-  tell(program, Happening::Kind::read, at, index, value);
-  Exchange exchange;
-  exchange.size = static_cast<std::uint32_t>(value.size());
-  done(program, pending.link, exchange, at);
+  // What varies is in the record of its sensor already; which one it was is enough here.
+  const bool varies = plant_.variables()[index].varies;
+  tell(program, Happening::Kind::read, at, index, m.channel->room(link).first(varies ? 0 : exchange.size),
+       SimTime::from_ns(exchange.stamp));
+  m.channel->answer(link, exchange);
 }
 
 void Conductor::answer_write(std::uint32_t program, const Pending& pending, SimTime at) {
@@ -397,9 +453,10 @@ void Conductor::left(std::uint32_t program, SimTime at) {
   const std::string how = m.process->how().empty() ? "ended" : m.process->how();
   m.figures.ended = how + " at " + to_string(at);
   m.figures.failed = m.process->failed();
+  m.figures.last_state = "its last request was " + name_of(m.last_ask) + " at " + to_string(m.last_request);
   tell(program, Happening::Kind::end, at, UINT32_MAX, bytes_of(how));
   schedule_->leave(program);
-  if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) stop_with(m.name + " " + m.figures.ended);
+  if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) fails_run(program, at);
 }
 
 void Conductor::tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,

@@ -1,6 +1,7 @@
 #include "coordinator/schedule.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/ensure.hpp"
 #include "core/time_text.hpp"
@@ -153,6 +154,18 @@ Schedule::Event Schedule::next() {
     if (event.kind == Event::Kind::run) event.budget = budget(least_);
     return event;
   }
+}
+
+void Schedule::beside(std::vector<Event>& found) const {
+  found.clear();
+  for (std::uint32_t c = 0; c < cpus_.size(); ++c) {
+    const Look& look = looks_[c];
+    if (c == least_ || look.exact || look.kind != Event::Kind::run) continue;
+    if (const SimSpan span = budget(c); span > SimSpan::zero())
+      found.push_back({look.kind, look.program, 0, look.at, span});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Event& a, const Event& b) { return std::tie(a.at, a.program) < std::tie(b.at, b.program); });
 }
 
 bool Schedule::perform(std::uint32_t c, Event& event) {
@@ -335,7 +348,13 @@ SimTime Schedule::program_time(std::uint32_t program) const {
 
 SimTime Schedule::progress(std::uint32_t c) const {
   const Cpu& cpu = cpus_[c];
-  if (cpu.selected != none) return cpu.now + programs_[cpu.selected].owed;
+  if (cpu.selected != none) {
+    // What a measured program executed is done. What another one owes is only known beforehand: it passes with the
+    // world.
+    const Program& p = programs_[cpu.selected];
+    const SimTime ahead = cpu.now + p.owed;
+    return p.place.metered ? ahead : std::max(cpu.now, std::min(ahead, world_));
+  }
   return std::max(cpu.now, std::min(earliest_wake(cpu), world_));
 }
 

@@ -72,6 +72,9 @@ class Schedule {
   Schedule(std::vector<std::unique_ptr<Policy>> cpus, std::vector<Place> programs, Options options);
 
   Event next();
+  /// After a run event: the other programs that may really execute at the same time, the one that came least far first,
+  /// each as far as the same quantum allows.
+  void beside(std::vector<Event>& found) const;
 
   /// The world has come to where the step event said.
   void stepped();

@@ -47,10 +47,12 @@ struct ProgramSpec {
   std::vector<std::pair<std::string, std::string>> environment;  // besides that of the coordinator
   std::string folder;                                            // "" = the coordinator's
   SimSpan every;                                                 // declared period; zero = none declared
-  bool best_effort = false;
-  int priority = 0;            // greater is more urgent
-  std::uint32_t core = 0;      // of its robot
-  std::string to;              // where send("") goes: "controller", "prey/controller"
+  SimSpan offset;                                                // of the first release
+  SimSpan deadline;                                              // from a release to the next wait; zero = the period
+  bool best_effort = false;                                      // no deadline; less urgent than all that are not
+  int priority = 0;                                              // greater is more urgent
+  std::uint32_t core = 0;                                        // of its robot
+  std::string to;                                                // where send("") goes: "controller", "prey/controller"
   bool virtual_clock = false;  // knows nothing of us: clocks and sleeps are interposed
   Compute compute = MeasuredCompute{};
   Fraction cpu_speed;  // of the robot's computer to this one: 0.25 = four times slower
@@ -71,10 +73,12 @@ enum class Privileges { use_if_there, insist, do_without };
 struct CoordinatorOptions {
   SimSpan step = std::chrono::milliseconds(10);    // of the world
   SimSpan quantum = std::chrono::milliseconds(1);  // how far measured programs may get apart
+  /// Cores of this machine for measured programs, at most one for each core of the robots; 0 = all but one.
+  std::uint32_t cores = 0;
   Privileges privileges = Privileges::use_if_there;
   std::optional<PaceRate> pace;  // none = as fast as it goes
   WallSpan attach_within = std::chrono::seconds(20);
-  WallSpan hang_after = std::chrono::seconds(10);   // silence of a program that is not measured
+  WallSpan hang_after = std::chrono::seconds(30);   // silence of a program that is not measured: computing or blocked
   WallSpan grace = std::chrono::milliseconds(300);  // to exit by itself after the end
   std::size_t output_kept = 64 * 1024;              // bytes of a program's output, from its start and from its end
   bool show_output = false;                         // also to our stderr, with the program's name

@@ -69,8 +69,19 @@ void Watcher::drain(Program& program) {
       const std::lock_guard lock(program.mutex);
       program.text.add(part, static_cast<std::size_t>(size));
     }
-    if (show_) std::fprintf(stderr, "[%s] %.*s", program.watched.name.c_str(), static_cast<int>(size), part);
+    if (show_) show(program, {part, static_cast<std::size_t>(size)});
   }
+}
+
+/// Whole lines, each with the program's name before it.
+void Watcher::show(Program& program, std::string_view text) {
+  program.line += text;
+  std::size_t from = 0;
+  for (std::size_t end; (end = program.line.find('\n', from)) != std::string::npos; from = end + 1) {
+    std::fprintf(stderr, "%s: %.*s\n", program.watched.name.c_str(), static_cast<int>(end - from), &program.line[from]);
+  }
+  program.line.erase(0, from);
+  if (program.line.size() > 4096) program.line += '\n', show(program, "");
 }
 
 void Watcher::watch() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -61,9 +62,11 @@ class Watcher {
     BoundedText text;
     std::atomic<bool> ended{false};
     bool open = true;
+    std::string line;  // not shown yet
   };
   void watch();
   void drain(Program& program);
+  static void show(Program& program, std::string_view text);
   std::vector<std::unique_ptr<Program>> programs_;
   protocol::Bell& bell_;
   bool show_;

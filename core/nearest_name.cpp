@@ -37,7 +37,9 @@ std::string nearest_hint(std::string_view wanted, const std::vector<std::string>
   if (!nearest.empty()) return "did you mean `" + nearest + "`?";
   if (known.empty()) return "";
   std::string all = "known here:";
-  for (const std::string& candidate : known) all += " " + candidate;
+  constexpr std::size_t shown = 20;
+  for (std::size_t i = 0; i < std::min(shown, known.size()); ++i) all += " " + known[i];
+  if (known.size() > shown) all += " … (" + std::to_string(known.size()) + ")";
   return all;
 }
 

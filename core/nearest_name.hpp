@@ -10,7 +10,8 @@ namespace isochron {
 /// The nearest by edit distance, or "" when none is near.
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
 
-/// "did you mean `step`?", or "known here: model step" when none is near, or "" when there are none.
+/// "did you mean `step`?", or "known here: model step" when none is near, or "" when there are none. Of many names
+/// the first are shown.
 std::string nearest_hint(std::string_view wanted, const std::vector<std::string>& known);
 
 }  // namespace isochron

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,12 @@ class Stream {
   [[nodiscard]] virtual Address peer() const = 0;
   /// No more on_bytes until resumed; the peer feels it.
   virtual void pause_reading(bool pause) = 0;
+
+  /// From now on the network notes when bytes arrive, where it can.
+  virtual void stamp_arrivals() {}
+  /// Inside on_bytes: when the last of them arrived, which may be a while ago if this thread was busy; nothing where
+  /// it is not noted.
+  [[nodiscard]] virtual std::optional<WallTime> arrived() const { return std::nullopt; }
 };
 
 struct Datagram {

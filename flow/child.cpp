@@ -20,12 +20,12 @@ RunReport Children::run(const Life& life, const std::function<void()>& forked) {
   if (forked) forked();
   {
     const Watchdog watchdog(
-        statuses(), options_.stall_after,
+        statuses(), options_.stall_after, clock_of(options_),
         [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses(), since); },
-        [this](const std::string& text) {
+        [this](const WaitForGraph& graph) {
           const std::lock_guard lock(mutex_);
-          report_.stall = text;
-          if (options_.on_stall) options_.on_stall(text);
+          report_.stall = to_string(graph);
+          if (options_.on_stall) options_.on_stall(graph);
           if (options_.end_on_stall) SignalHub::end_all(statuses(), control());
         });
     collect();

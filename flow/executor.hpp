@@ -6,6 +6,7 @@
 #include "flow/assembly.hpp"
 #include "flow/run.hpp"
 #include "flow/stall.hpp"
+#include "flow/wall_clock.hpp"
 
 namespace isochron::flow {
 
@@ -15,6 +16,9 @@ struct RunReport {
   std::string stall;
   bool complete = false;
 };
+
+/// The clock that the options name, or the machine's.
+Clock& clock_of(const Options& options);
 
 /// All nodes started, their stop time set.
 void start_nodes(Assembly& assembly, SimTime until);

@@ -1,7 +1,8 @@
 // Free running: what robots' simulations do without time management. Every node has a thread, emits at its own stamps
-// as fast as it can, and takes whatever values happen to be the latest. Results depend on luck; the tests measure how
-// much.
+// as fast as it can (or as the recorder's pace lets it), and takes whatever values happen to be the latest. Events
+// arrive when they are sent. Results depend on luck; the tests and the report measure how much.
 
+#include <algorithm>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -18,6 +19,7 @@ class FreeRun {
       const PayloadType& type = *system.graph().nodes[port.node].outputs[port.port].type;
       latest_.push_back(std::make_unique<Latest>(type));
     }
+    for (std::uint32_t n = 0; n < system.node_count(); ++n) talkers_ += has_rhythm(system.node(n)) ? 1 : 0;
     for (const Connection& connection : system.graph().connections) {
       source_[connection.input] = flow_of_[connection.output];
     }
@@ -27,7 +29,7 @@ class FreeRun {
     std::vector<std::thread> threads;
     for (std::uint32_t n = 0; n < system_.node_count(); ++n) threads.emplace_back([this, n] { live(n); });
     for (std::thread& thread : threads) thread.join();
-    outcome_.complete = outcome_.failures.empty();
+    outcome_.complete = outcome_.failures.empty() && !cancelled();
     for (const auto& latest : latest_) {
       outcome_.flow_digests.push_back(latest->digest);
       outcome_.digest = mix(outcome_.digest, latest->digest);
@@ -37,12 +39,18 @@ class FreeRun {
   }
 
  private:
+  /// What a flow showed last. Its source fills `made` and then shows it.
   struct Latest {
-    explicit Latest(const PayloadType& payload_type) : type(payload_type), value(new_payload(type)) {}
-    ~Latest() { delete_payload(type, value); }
+    explicit Latest(const PayloadType& payload_type)
+        : type(payload_type), made(new_payload(type)), shown(new_payload(type)) {}
+    ~Latest() {
+      delete_payload(type, made);
+      delete_payload(type, shown);
+    }
     const PayloadType& type;
+    void* made;
     std::mutex mutex;
-    void* value;
+    void* shown;
     SimTime time;
     std::uint64_t count = 0;
     std::uint64_t digest = 0;
@@ -54,6 +62,15 @@ class FreeRun {
     void* value;
   };
 
+  static bool has_rhythm(const UserNode& user) {
+    return std::any_of(user.outputs_.begin(), user.outputs_.end(),
+                       [](const OutPort& port) { return port.emit != nullptr; });
+  }
+
+  [[nodiscard]] bool cancelled() const {
+    return failed_.load(std::memory_order_relaxed) || (options_.cancel != nullptr && options_.cancel->load());
+  }
+
   void live(std::uint32_t n) {
     UserNode& user = system_.node(n);
     std::vector<Seen> seen;
@@ -61,35 +78,65 @@ class FreeRun {
       Latest* from = latest_[source_.at({n, i})].get();
       seen.push_back({&user.inputs_[i], from, 0, new_payload(from->type)});
     }
+    std::vector<std::unique_ptr<Hold>> holds = make_holds(n, user);
     try {
       step_all(n, user, seen);
+      user.finish(options_.until);
     } catch (const std::exception& error) {
+      failed_.store(true);
       const std::lock_guard lock(mutex_);
       outcome_.failures.push_back({system_.graph().nodes[n].name, error.what(), {}});
     }
+    for (OutPort& port : user.outputs_) port.hold = nullptr;
     for (Seen& input : seen) {
       input.port->latest = nullptr;
       delete_payload(input.from->type, input.value);
     }
   }
 
+  std::vector<std::unique_ptr<Hold>> make_holds(std::uint32_t n, UserNode& user) {
+    std::vector<std::unique_ptr<Hold>> holds;
+    for (OutPort& port : user.outputs_) {
+      if (port.emit != nullptr) continue;
+      const std::string name = system_.graph().nodes[n].name + "." + port.info.name;
+      holds.push_back(std::make_unique<Hold>(*port.info.type, name, options_.hold_limit));
+      port.hold = holds.back().get();
+    }
+    return holds;
+  }
+
   void step_all(std::uint32_t n, UserNode& user, std::vector<Seen>& seen) {
     std::vector<SimTime> next;
     for (const OutPort& port : user.outputs_) {
-      if (port.emit == nullptr) throw std::runtime_error("event flows cannot run free");
-      next.push_back(port.info.first);
+      next.push_back(port.emit == nullptr ? SimTime::never() : port.info.first);
     }
     std::minstd_rand random(static_cast<std::uint32_t>(options_.disturb + n));
     user.start(system_.graph().start);
-    while (!next.empty()) {
+    send_events(n, user);
+    const bool only_hears = !has_rhythm(user);
+    while (!cancelled()) {
       const auto least = std::min_element(next.begin(), next.end());
-      if (*least >= options_.until) break;
+      if (only_hears ? heard_all(seen) : *least >= options_.until) break;
       for (Seen& input : seen) look(user, input);
-      const auto port = static_cast<std::uint32_t>(least - next.begin());
-      *least = emit({n, port}, user, *least);
+      if (only_hears) {
+        send_events(n, user);
+        std::this_thread::yield();
+        continue;
+      }
+      *least = emit({n, static_cast<std::uint32_t>(least - next.begin())}, user, *least);
+      send_events(n, user);
       if (options_.disturb != 0 && random() % 16 == 0) std::this_thread::yield();
     }
-    user.finish(options_.until);
+    if (!only_hears) talkers_.fetch_sub(1);
+  }
+
+  /// A node without a rhythm of its own ends when those with one have ended and it has seen their last words.
+  bool heard_all(const std::vector<Seen>& seen) {
+    if (talkers_.load() > 0) return false;
+    return std::all_of(seen.begin(), seen.end(), [](const Seen& input) {
+      const std::lock_guard lock(input.from->mutex);
+      return input.count == input.from->count;
+    });
   }
 
   static void look(UserNode& user, Seen& input) {
@@ -99,10 +146,11 @@ class FreeRun {
       if (input.count == input.from->count) return;
       input.count = input.from->count;
       time = input.from->time;
-      input.from->type.assign(input.value, input.from->value);
+      input.from->type.assign(input.value, input.from->shown);
     }
     input.port->latest = input.value;
     input.port->latest_time = time;
+    user.now_ = time;
     if (input.port->consume != nullptr) input.port->consume(user, *input.port, input.value, time);
   }
 
@@ -111,12 +159,29 @@ class FreeRun {
     Latest& latest = *latest_[flow_of_.at(at)];
     port.next = time + port.info.period;
     user.now_ = time;
+    port.emit(user, port, latest.made, time);
+    show(at, latest, latest.made, time, port.next);
+    return port.next;
+  }
+
+  /// Events arrive at once, whatever their time: nobody waits for anybody here.
+  void send_events(std::uint32_t n, UserNode& user) {
+    for (std::uint32_t p = 0; p < user.outputs_.size(); ++p) {
+      Hold* hold = user.outputs_[p].hold;
+      if (hold == nullptr) continue;
+      for (; hold->first() < options_.until; hold->turn(), hold->gone(hold->outbox_end())) {
+        show({n, p}, *latest_[flow_of_.at({n, p})], hold->first_payload(), hold->first(), hold->first());
+      }
+    }
+  }
+
+  void show(PortRef at, Latest& latest, const void* value, SimTime time, SimTime next) {
+    if (options_.recorder != nullptr) options_.recorder->sent({flow_of_.at(at), time, next, &latest.type, value});
     const std::lock_guard lock(latest.mutex);
-    port.emit(user, port, latest.value, time);
+    latest.type.assign(latest.shown, value);
     latest.time = time;
     ++latest.count;
-    latest.digest = latest.type.digest(mix(latest.digest, static_cast<std::uint64_t>(time.ns())), latest.value);
-    return port.next;
+    latest.digest = latest.type.digest(mix(latest.digest, static_cast<std::uint64_t>(time.ns())), value);
   }
 
   System& system_;
@@ -124,6 +189,8 @@ class FreeRun {
   std::map<PortRef, std::uint32_t> flow_of_;
   std::map<PortRef, std::uint32_t> source_;  // input -> flow
   std::vector<std::unique_ptr<Latest>> latest_;
+  std::atomic<std::int64_t> talkers_{0};  // nodes with a rhythm of their own that have not ended
+  std::atomic<bool> failed_{false};
   std::mutex mutex_;
   Outcome outcome_;
 };

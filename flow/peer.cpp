@@ -35,6 +35,8 @@ Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transpor
   for (std::uint32_t line = 0; line < assembly.links().size(); ++line) {
     const Assembly::Link& link = assembly.links()[line];
     const auto [output, input] = link.connection;
+    const bool ours = (output.node == self && input.node == other) || (output.node == other && input.node == self);
+    if (ours) flows_ += (flows_.empty() ? "flow " : " and ") + assembly.graph().output_name(output);
     if (output.node == self && input.node == other) {
       sending_.push_back({line, link.sink, 0, assembly.graph().start});
     } else if (output.node == other && input.node == self) {
@@ -127,8 +129,12 @@ Result<Done, std::string> Peer::arrived(std::span<const std::byte> bytes) {
 }
 
 Failure<std::string> Peer::refuse(const Receiving* line, const std::string& why) const {
-  const std::string flow = line == nullptr ? "" : "flow " + line->flow + ", ";
-  return fail(flow + "node " + other_name_ + ": " + why);
+  return fail((line == nullptr ? flows_ : "flow " + line->flow) + ", node " + other_name_ + ": " + why);
+}
+
+std::string Peer::lost() const {
+  const bool half = reader_.pending() > 0;
+  return refuse(nullptr, std::string("the connection was lost") + (half ? " in the middle of a frame" : "")).error;
 }
 
 Result<Done, std::string> Peer::take(const wire::Hello& said) {

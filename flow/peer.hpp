@@ -35,6 +35,8 @@ class Peer {
   /// Takes bytes that came. Fails: why the peer was fenced off; it stays fenced.
   Result<Done, std::string> arrived(std::span<const std::byte> bytes);
   void say_stop(const std::string& reason);
+  /// The connection is gone. Says what was lost with it.
+  [[nodiscard]] std::string lost() const;
 
   [[nodiscard]] bool greeted() const { return greeted_; }
   [[nodiscard]] const std::string& name() const { return other_name_; }
@@ -73,6 +75,7 @@ class Peer {
   std::uint32_t self_;
   std::uint32_t other_;
   std::string other_name_;
+  std::string flows_;  // between the two, as a reason names them
   std::uint64_t scenario_;
   std::vector<Sending> sending_;
   std::vector<Receiving> receiving_;

@@ -65,6 +65,11 @@ NodeFailure make_failure(const Graph& graph, std::uint32_t node, std::string wha
   return {graph.nodes[node].name, std::move(what), waiting_for(graph, node, statuses)};
 }
 
+Clock& clock_of(const Options& options) {
+  static WallClock wall;
+  return options.clock != nullptr ? *options.clock : wall;
+}
+
 void start_nodes(Assembly& assembly, SimTime until) {
   for (Node* node : assembly.nodes()) {
     node->start(assembly.graph().start);

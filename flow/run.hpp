@@ -21,10 +21,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "flow/recorder.hpp"
 #include "flow/system.hpp"
+#include "flow/waiting.hpp"
 
 namespace isochron::flow {
 
@@ -36,17 +38,18 @@ Result<How, std::string> parse_how(std::string_view word);
 struct Options {
   SimTime until = SimTime::zero();
   How how = How::thread;
-  std::uint32_t workers = 0;                              // of the pool; 0 = one for each core
-  WallSpan grain = std::chrono::microseconds(4);          // of the pool: helpers join above this cost of a node's turn
-  WallSpan stall_after = std::chrono::seconds(10);        // nothing moves for so long: a stall; zero = do not look
-  std::function<void(const std::string&)> on_stall = {};  // told the wait-for graph, once for each stall, on any thread
-  bool end_on_stall = false;                              // a stall ends the run
+  std::uint32_t workers = 0;                               // of the pool; 0 = one for each core
+  WallSpan grain = std::chrono::microseconds(4);           // of the pool: helpers join above this cost of a node's turn
+  WallSpan stall_after = std::chrono::seconds(10);         // nothing moves for so long: a stall; zero = do not look
+  std::function<void(const WaitForGraph&)> on_stall = {};  // once for each stall, on any thread
+  bool end_on_stall = false;                               // a stall ends the run
   Recorder* recorder = nullptr;
   bool digest = true;
   std::size_t largest_message = 64 * 1024;    // between processes, for types that are not flat
   std::uint32_t hold_limit = 1U << 16;        // events of one flow that may wait to be sent
   const std::atomic<bool>* cancel = nullptr;  // set by somebody else: everybody ends soon
-  std::uint64_t disturb = 0;                  // not 0: random delays and yields between steps (for tests)
+  std::uint64_t disturb = 0;                  // not 0: random delays and yields between steps
+  Clock* clock = nullptr;                     // null = the machine's own
 };
 
 struct NodeFailure {

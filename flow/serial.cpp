@@ -58,25 +58,28 @@ bool SerialRun::some(std::uint32_t visits) {
 }
 
 RunReport SerialRun::until(SimTime t) {
-  const auto text = [this](const std::vector<WallSpan>&) {
-    return "  " + assembly_.graph().nodes[beat_[0].state.load()].name +
-           " is in its own code; all others wait for their turn\n";
-  };
-  RunReport told;
-  std::mutex mutex;
-  {
-    const Watchdog watchdog(beat_, options_.stall_after, text, [&](const std::string& stall) {
-      const std::lock_guard lock(mutex);
-      told.stall = stall;
-      if (options_.on_stall) options_.on_stall(stall);
-    });
+  return watched([&] {
     set_stop(t);
     while (!failed() && some(visits_at_a_time)) {
       if (options_.cancel != nullptr && options_.cancel->load()) break;
     }
+  });
+}
+
+RunReport SerialRun::watched(const std::function<void()>& loop) {
+  const auto text = [this](const std::vector<WallSpan>& since) { return who_has_the_turn(since[0]); };
+  std::string told;
+  std::mutex mutex;
+  {
+    const Watchdog watchdog(beat_, options_.stall_after, clock_of(options_), text, [&](const WaitForGraph& stall) {
+      const std::lock_guard lock(mutex);
+      told = to_string(stall);
+      if (options_.on_stall) options_.on_stall(stall);
+    });
+    loop();
   }
   RunReport result = report();
-  if (result.stall.empty()) result.stall = told.stall;
+  if (result.stall.empty()) result.stall = told;
   return result;
 }
 
@@ -88,9 +91,24 @@ RunReport SerialRun::report() const {
   if (report.complete || failed() || !ready_.empty()) return report;
   std::vector<NodeStatus> statuses(assembly_.nodes().size());
   for (std::uint32_t n = 0; n < statuses.size(); ++n) statuses[n].post(*assembly_.nodes()[n]);
-  report.stall = wait_for_graph(assembly_.graph(), statuses);
-  if (options_.on_stall) options_.on_stall(report.stall);
+  const WaitForGraph graph = wait_for_graph(assembly_.graph(), statuses);
+  report.stall = to_string(graph);
+  if (options_.on_stall) options_.on_stall(graph);
   return report;
+}
+
+/// One of them computes and does not come back; the nodes' own states are the runner's and cannot be read meanwhile.
+WaitForGraph SerialRun::who_has_the_turn(WallSpan since) const {
+  WaitForGraph graph;
+  for (std::uint32_t n = 0; n < assembly_.nodes().size(); ++n) {
+    const bool its_turn = n == beat_[0].state.load();
+    Waiting waiting;
+    waiting.node = assembly_.graph().nodes[n].name;
+    waiting.what = its_turn ? Waiting::For::own_code : Waiting::For::turn;
+    waiting.since = since;
+    graph.push_back(waiting);
+  }
+  return graph;
 }
 
 void SerialRun::finish() {

@@ -46,6 +46,8 @@ class SerialRun {
 
   /// Runs to t, t excluded.
   [[nodiscard]] RunReport until(SimTime t);
+  /// Calls `loop` under a watchdog: if a node does not come back from its own code, that is told.
+  RunReport watched(const std::function<void()>& loop);
   /// Calls every node's finish().
   void finish();
 
@@ -61,6 +63,7 @@ class SerialRun {
  private:
   void visit(std::uint32_t node);
   void fail(std::uint32_t node, const char* what);
+  [[nodiscard]] WaitForGraph who_has_the_turn(WallSpan since) const;
 
   Assembly& assembly_;
   const Options& options_;

@@ -6,7 +6,7 @@
 namespace isochron::flow {
 namespace {
 constexpr std::uint32_t turn_budget = 1024;
-constexpr auto long_yield = std::chrono::microseconds(100);
+constexpr WallSpan long_yield = std::chrono::microseconds(100);
 constexpr std::uint32_t shortest_retreat = 64;  // waits
 constexpr std::uint32_t longest_retreat = 1U << 16;
 constexpr std::uint32_t least_looks = 16;
@@ -14,15 +14,22 @@ constexpr WallSpan longest_sleep = std::chrono::milliseconds(100);  // then look
 }  // namespace
 
 void SignalHub::loop(Node& node, const Patience& patience) {
+  HomeCore nowhere(WallSpan::zero());
+  loop(
+      node, [&] { return patience; }, nowhere);
+}
+
+void SignalHub::loop(Node& node, const std::function<Patience()>& patience, HomeCore& home) {
   NodeStatus& status = statuses_[self_];
+  const std::uint32_t budget = disturb_ != 0 ? 1 : turn_budget;
   while (!ended()) {
     status.post_running();
-    const Moved moved = node.run(*this, disturb_ != 0 ? 1 : turn_budget);
+    const Moved moved = home.turn([&] { return node.run(*this, budget); });
     status.post(node);
     if (disturb_ != 0) disturb();
     if (moved == Moved::on) continue;
     if (node.finished()) return;
-    if (!watch(node, patience)) sleep(node);
+    if (!watch(node, patience())) sleep(node);
   }
 }
 
@@ -37,7 +44,7 @@ bool SignalHub::watch(const Node& node, const Patience& patience) {
     }
     relax();
   }
-  looks_ = std::max(looks_ / 2, least_looks);
+  looks_ = std::max(looks_ / 2, std::min(least_looks, patience.looks));
   return yield(node, patience.yields);
 }
 
@@ -48,10 +55,10 @@ bool SignalHub::yield(const Node& node, std::uint32_t yields) {
     --crowded_;
     return false;
   }
-  auto before = std::chrono::steady_clock::now();
+  WallTime before = clock_.now();
   for (std::uint32_t i = 0; i < yields; ++i) {
     sched_yield();
-    const auto now = std::chrono::steady_clock::now();
+    const WallTime now = clock_.now();
     if (now - before > long_yield) {
       crowded_ = retreat_;
       retreat_ = std::min(2 * retreat_, longest_retreat);
@@ -83,7 +90,7 @@ void SignalHub::sleep(Node& node) {
 void SignalHub::disturb() {
   const auto dice = random_() % 64;
   if (dice < 8) std::this_thread::yield();
-  if (dice == 8) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
+  if (dice == 8) clock_.sleep_until(clock_.now() + WallSpan(std::chrono::microseconds(random_() % 200)));
 }
 
 }  // namespace isochron::flow

@@ -7,10 +7,12 @@
 //
 // Threads: one SignalHub for each node's loop; statuses are shared.
 
+#include <functional>
 #include <random>
 #include <thread>
 
 #include "flow/futex.hpp"
+#include "flow/home_core.hpp"
 #include "flow/stall.hpp"
 
 namespace isochron::flow {
@@ -29,8 +31,14 @@ struct Patience {
 class SignalHub {
  public:
   static constexpr bool concurrent = true;
-  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, std::uint64_t disturb = 0)
-      : statuses_(statuses), control_(control), self_(self), disturb_(disturb), random_(disturb + self) {}
+  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, Clock& clock,
+            std::uint64_t disturb = 0)
+      : statuses_(statuses),
+        control_(control),
+        self_(self),
+        clock_(clock),
+        disturb_(disturb),
+        random_(static_cast<std::uint32_t>(disturb + self)) {}
 
   void wake(std::uint32_t node) { wake(statuses_[node]); }
   static void wake(NodeStatus& status) {
@@ -41,6 +49,8 @@ class SignalHub {
 
   /// Runs a node to its end, or until the run is ended.
   void loop(Node& node, const Patience& patience);
+  /// The same for a process that may have a home; how patient it is may change with that.
+  void loop(Node& node, const std::function<Patience()>& patience, HomeCore& home);
 
   /// Ends the run for everybody.
   static void end_all(std::span<NodeStatus> statuses, RunControl& control) {
@@ -58,6 +68,7 @@ class SignalHub {
   std::span<NodeStatus> statuses_;
   RunControl& control_;
   std::uint32_t self_;
+  Clock& clock_;
   std::uint64_t disturb_;
   std::minstd_rand random_;
   bool sleepy_ = false;

@@ -35,57 +35,116 @@ std::string sinks_text(const Graph& graph, PortRef output) {
 
 }  // namespace
 
-std::string describe(const Graph& graph, std::uint32_t node, const NodeStatus& status) {
-  const std::string& name = graph.nodes[node].name;
-  const std::string at = to_string(SimTime::from_ns(status.at.load()));
+Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& status) {
+  Waiting waiting;
+  waiting.node = graph.nodes[node].name;
+  waiting.at = SimTime::from_ns(status.at.load());
   const PortRef port{node, status.port.load()};
-  if (status.failed.load() != 0) return name + " has failed";
   const std::uint32_t what = status.what.load();
-  if (what == NodeStatus::running) return name + " is in its own code after " + at;
-  switch (static_cast<Wait::For>(what)) {
-    case Wait::For::message: {
-      const PortRef source = source_of(graph, port);
-      return name + " waits for a message of " + graph.output_name(source) + " at " + at + " (from " +
-             graph.nodes[source.node].name + ")";
-    }
-    case Wait::For::room:
-      return name + " waits for room on " + graph.output_name(port) + " at " + at + " (at " + sinks_text(graph, port) +
-             ")";
-    case Wait::For::done:
-      return name + " has come to the end";
-    case Wait::For::nothing:
-      break;
+  if (status.failed.load() != 0) {
+    waiting.what = Waiting::For::failed;
+  } else if (what == NodeStatus::running) {
+    waiting.what = Waiting::For::own_code;
+  } else if (what == static_cast<std::uint32_t>(Wait::For::message)) {
+    const PortRef source = source_of(graph, port);
+    waiting.what = Waiting::For::message;
+    waiting.flow = graph.output_name(source);
+    waiting.whom = graph.nodes[source.node].name;
+  } else if (what == static_cast<std::uint32_t>(Wait::For::room)) {
+    waiting.what = Waiting::For::room;
+    waiting.flow = graph.output_name(port);
+    waiting.whom = sinks_text(graph, port);
+  } else if (what == static_cast<std::uint32_t>(Wait::For::done)) {
+    waiting.what = Waiting::For::end;
   }
-  return name + " has not started";
+  return waiting;
+}
+
+const char* to_string(Waiting::For what) {
+  switch (what) {
+    case Waiting::For::start:
+      return "has not started";
+    case Waiting::For::message:
+      return "waits for a message";
+    case Waiting::For::room:
+      return "waits for room";
+    case Waiting::For::own_code:
+      return "is in its own code";
+    case Waiting::For::turn:
+      return "waits for its turn";
+    case Waiting::For::end:
+      return "has come to the end";
+    case Waiting::For::failed:
+      return "has failed";
+    case Waiting::For::trouble:
+      return "is in trouble";
+  }
+  return "?";
+}
+
+std::string to_string(const Waiting& waiting) {
+  if (waiting.what == Waiting::For::trouble) return waiting.node + ": " + waiting.whom;
+  std::string text = waiting.node + " " + to_string(waiting.what);
+  const std::string at = to_string(waiting.at);
+  if (waiting.what == Waiting::For::message)
+    text += " of " + waiting.flow + " at " + at + " (from " + waiting.whom + ")";
+  if (waiting.what == Waiting::For::room) text += " on " + waiting.flow + " at " + at + " (at " + waiting.whom + ")";
+  if (waiting.what == Waiting::For::own_code) text += " after " + at;
+  if (waiting.since > WallSpan::zero()) text += ", for " + format_ns_short(waiting.since.ns());
+  return text;
+}
+
+std::string to_string(const WaitForGraph& graph) {
+  std::string text;
+  for (const Waiting& waiting : graph) text += "  " + to_string(waiting) + "\n";
+  return text;
 }
 
 std::vector<std::string> waiting_for(const Graph& graph, std::uint32_t node, std::span<const NodeStatus> statuses) {
   std::vector<std::string> waiting;
   for (std::uint32_t n = 0; n < statuses.size(); ++n) {
-    if (n != node && waits_for(graph, n, statuses[n], node)) waiting.push_back(describe(graph, n, statuses[n]));
+    if (n == node || !waits_for(graph, n, statuses[n], node)) continue;
+    waiting.push_back(to_string(waiting_of(graph, n, statuses[n])));
   }
   return waiting;
 }
 
-std::string wait_for_graph(const Graph& graph, std::span<const NodeStatus> statuses,
-                           const std::vector<WallSpan>& since) {
-  std::string text;
+WaitForGraph wait_for_graph(const Graph& graph, std::span<const NodeStatus> statuses,
+                            const std::vector<WallSpan>& since) {
+  WaitForGraph all;
   for (std::uint32_t n = 0; n < statuses.size(); ++n) {
-    text += "  " + describe(graph, n, statuses[n]);
-    if (n < since.size()) text += ", for " + format_ns_short(since[n].ns());
-    text += "\n";
+    all.push_back(waiting_of(graph, n, statuses[n]));
+    if (n < since.size()) all.back().since = since[n];
   }
-  return text;
+  return all;
 }
 
-Watchdog::Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Text text,
-                   std::function<void(const std::string&)> on_stall)
+StallWatch::StallWatch(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock)
     : statuses_(statuses),
       after_(after),
-      text_(std::move(text)),
-      on_stall_(std::move(on_stall)),
+      clock_(clock),
       steps_(statuses.size(), 0),
-      since_(statuses.size()) {
+      moved_(statuses.size(), clock.now()) {}
+
+std::optional<std::vector<WallSpan>> StallWatch::look() {
+  const WallTime now = clock_.now();
+  bool moved = false;
+  std::vector<WallSpan> since;
+  for (std::size_t n = 0; n < statuses_.size(); ++n) {
+    const std::uint64_t steps = statuses_[n].steps.load(std::memory_order_relaxed);
+    if (steps != steps_[n]) moved_[n] = now, moved = true;
+    steps_[n] = steps;
+    since.push_back(now - moved_[n]);
+  }
+  if (moved) told_ = false;
+  if (told_ || since.empty() || *std::min_element(since.begin(), since.end()) < after_) return std::nullopt;
+  told_ = true;
+  return since;
+}
+
+Watchdog::Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
+                   std::function<void(const WaitForGraph&)> on_stall)
+    : stall_(statuses, after, clock), after_(after), text_(std::move(text)), on_stall_(std::move(on_stall)) {
   if (after_ > WallSpan::zero()) thread_ = std::thread([this] { watch(); });
 }
 
@@ -101,22 +160,14 @@ Watchdog::~Watchdog() {
 void Watchdog::watch() {
   const WallSpan interval = std::max(after_ / 8, WallSpan(std::chrono::milliseconds(1)));
   std::unique_lock lock(mutex_);
-  while (!end_.wait_for(lock, std::chrono::nanoseconds(interval.ns()), [this] { return ending_; })) look(interval);
-}
-
-void Watchdog::look(WallSpan passed) {
-  bool moved = false;
-  for (std::size_t n = 0; n < statuses_.size(); ++n) {
-    const std::uint64_t steps = statuses_[n].steps.load(std::memory_order_relaxed);
-    moved = moved || steps != steps_[n];
-    since_[n] = steps == steps_[n] ? since_[n] + passed : WallSpan::zero();
-    steps_[n] = steps;
+  while (!end_.wait_for(lock, std::chrono::nanoseconds(interval.ns()), [this] { return ending_; })) {
+    const auto since = stall_.look();
+    if (!since) continue;
+    const WaitForGraph graph = text_(*since);
+    const bool over = std::all_of(graph.begin(), graph.end(),
+                                  [](const Waiting& waiting) { return waiting.what == Waiting::For::end; });
+    if (!over) on_stall_(graph);  // who has come to the end waits for nobody
   }
-  if (moved) told_ = false;
-  const WallSpan quiet = since_.empty() ? WallSpan::zero() : *std::min_element(since_.begin(), since_.end());
-  if (told_ || quiet < after_) return;
-  told_ = true;
-  on_stall_(text_(since_));
 }
 
 }  // namespace isochron::flow

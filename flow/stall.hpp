@@ -1,5 +1,5 @@
 #pragma once
-// What nodes are doing, for everybody to see, and the text that says who waits for whom when nothing moves.
+// What nodes are doing, for everybody to see, and who waits for whom when nothing moves.
 //
 // Threads: a NodeStatus is written by whoever runs the node and read by the watchdog; it may lie in shared memory.
 
@@ -7,13 +7,16 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "flow/graph.hpp"
 #include "flow/node.hpp"
+#include "flow/waiting.hpp"
 
 namespace isochron::flow {
 
@@ -38,36 +41,47 @@ struct alignas(cache_line) NodeStatus {
   void post_running() { what.store(running, std::memory_order_relaxed); }
 };
 
-/// "red waits for a message of yellow.position at 12s"
-std::string describe(const Graph& graph, std::uint32_t node, const NodeStatus& status);
+/// What one node waits for.
+Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& status);
 /// Who waits for this node, one sentence each.
 std::vector<std::string> waiting_for(const Graph& graph, std::uint32_t node, std::span<const NodeStatus> statuses);
-/// All of it, one line a node; `since` is how long each has not moved, empty = not known.
-std::string wait_for_graph(const Graph& graph, std::span<const NodeStatus> statuses,
-                           const std::vector<WallSpan>& since = {});
+/// All of it, a line for each node; `since` is how long each has not moved, empty = not known.
+WaitForGraph wait_for_graph(const Graph& graph, std::span<const NodeStatus> statuses,
+                            const std::vector<WallSpan>& since = {});
 
-/// Looks at the statuses now and then, and calls `on_stall` with the text when no node has moved for `after`; again
-/// only after something moved. One thread while it lives; none if `after` is zero.
+/// Whether anything moves, by a clock that it is handed.
+class StallWatch {
+ public:
+  StallWatch(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock);
+  /// How long each node has not moved, when none of them has for `after`; once for each stall.
+  std::optional<std::vector<WallSpan>> look();
+
+ private:
+  std::span<const NodeStatus> statuses_;
+  WallSpan after_;
+  Clock& clock_;
+  std::vector<std::uint64_t> steps_;
+  std::vector<WallTime> moved_;
+  bool told_ = false;
+};
+
+/// Looks now and then, and calls `on_stall` when nothing moves. One thread while it lives; none if `after` is zero.
 class Watchdog {
  public:
-  using Text = std::function<std::string(const std::vector<WallSpan>& since)>;
-  Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Text text,
-           std::function<void(const std::string&)> on_stall);
+  using Text = std::function<WaitForGraph(const std::vector<WallSpan>& since)>;
+  Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
+           std::function<void(const WaitForGraph&)> on_stall);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
   void watch();
-  void look(WallSpan passed);
 
-  std::span<const NodeStatus> statuses_;
+  StallWatch stall_;
   WallSpan after_;
   Text text_;
-  std::function<void(const std::string&)> on_stall_;
-  std::vector<std::uint64_t> steps_;
-  std::vector<WallSpan> since_;
-  bool told_ = false;
+  std::function<void(const WaitForGraph&)> on_stall_;
   std::mutex mutex_;
   std::condition_variable end_;
   bool ending_ = false;

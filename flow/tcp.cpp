@@ -13,7 +13,8 @@
 #include <stdexcept>
 
 #include "flow/child.hpp"
-#include "flow/peer.hpp"
+#include "flow/home_core.hpp"
+#include "flow/island.hpp"
 
 namespace isochron::flow {
 namespace {
@@ -86,44 +87,35 @@ class Socket : public Transport {
   std::vector<std::byte> pending_;
 };
 
-/// There is nobody to wake in a process of one.
-struct LoneHub {
-  static constexpr bool concurrent = false;
-  static bool sleepy() { return true; }
-  void wake(std::uint32_t) {}
-};
-
 /// One node in its process, with its connections.
-class Island {
+class TcpIsland {
  public:
-  Island(Assembly& assembly, Children& children, std::uint32_t self)
-      : assembly_(assembly), node_(*assembly.nodes()[self]), children_(children), self_(self), buffer_(256 * 1024) {}
+  TcpIsland(Assembly& assembly, Children& children, std::uint32_t self)
+      : island_(assembly, self), children_(children), self_(self), buffer_(256 * 1024) {}
 
   void join(std::uint32_t other, int end) {
     others_.push_back(other);
     sockets_.push_back(std::make_unique<Socket>(end));
-    peers_.push_back(std::make_unique<Peer>(assembly_, self_, other, *sockets_.back()));
+    island_.join(other, *sockets_.back());
   }
 
-  void live(SimTime start, SimTime until, std::uint64_t disturb) {
-    for (auto& peer : peers_) peer->greet();
-    node_.start(start);
-    node_.set_stop(until);
-    LoneHub hub;
+  void live(SimTime until, std::uint64_t disturb, HomeCore& home) {
+    home.settle();  // a packet to the same core is there several times sooner
+    island_.start(until);
     std::minstd_rand random(static_cast<std::uint32_t>(disturb + self_));
     NodeStatus& status = children_.statuses()[self_];
     while (!ended()) {
       status.post_running();
-      const Moved moved = node_.run(hub, disturb != 0 ? 1 + static_cast<std::uint32_t>(random() % 3) : 1024);
-      status.post(node_);
+      const std::uint32_t budget = disturb != 0 ? 1 + static_cast<std::uint32_t>(random() % 3) : 1024;
+      const Moved moved = home.turn([&] { return island_.go(budget); });
+      status.post(island_.node());
       if (disturb != 0 && random() % 64 == 0) usleep(static_cast<useconds_t>(random() % 200));
-      for (auto& peer : peers_) peer->pump();
       if (moved == Moved::on) continue;
-      if (node_.finished() && !has_pending()) break;
+      if (island_.finished() && !has_pending()) break;
       // A recorder's tap is a sink that lives in shared memory: it sends no packet when it makes room.
-      listen(!node_.news());
+      listen(!island_.node().news());
     }
-    node_.finish();
+    island_.finish();
     leave();
   }
 
@@ -138,7 +130,7 @@ class Island {
 
   /// Takes what came; waits for something if `wait`.
   void listen(bool wait) {
-    if (sockets_.size() == 1 && !sockets_[0]->has_pending() && !node_waits_for_tap()) {
+    if (sockets_.size() == 1 && !sockets_[0]->has_pending() && !waits_for_room()) {
       take(0, wait);
       return;
     }
@@ -147,37 +139,29 @@ class Island {
       const short events = socket->has_pending() ? POLLIN | POLLOUT : POLLIN;
       polls_.push_back({socket->closed() ? -1 : socket->end(), events, 0});
     }
-    const int longest = !wait ? 0 : node_waits_for_tap() ? 1 : look_for_end_ms;
+    const int longest = !wait ? 0 : waits_for_room() ? 1 : look_for_end_ms;
     if (poll(polls_.data(), polls_.size(), longest) <= 0) return;
     for (std::size_t i = 0; i < polls_.size(); ++i) {
       if ((polls_[i].revents & POLLOUT) != 0) sockets_[i]->flush();
       if ((polls_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) take(i, false);
     }
   }
-  [[nodiscard]] bool node_waits_for_tap() const { return node_.wait().what == Wait::For::room; }
+  [[nodiscard]] bool waits_for_room() const { return island_.node().wait().what == Wait::For::room; }
 
+  /// A closed connection matters only if this node still needs that peer.
   void take(std::size_t i, bool block) {
     const auto bytes = sockets_[i]->receive(buffer_, block);
     if (!bytes.empty()) {
-      const auto taken = peers_[i]->arrived(bytes);
+      const auto taken = island_.arrived(others_[i], bytes);
       if (!taken) throw std::runtime_error(taken.error());
     }
-    if (sockets_[i]->closed() && !node_.news() && waits_for(others_[i])) await_end(peers_[i]->name());
-  }
-
-  /// A closed connection matters only if this node still needs a message of that peer.
-  [[nodiscard]] bool waits_for(std::uint32_t other) const {
-    if (node_.wait().what != Wait::For::message) return false;
-    for (const Assembly::Link& link : assembly_.links()) {
-      if (link.connection.input == PortRef{self_, node_.wait().port}) return link.connection.output.node == other;
-    }
-    return false;
+    if (sockets_[i]->closed() && island_.waits_for(others_[i])) await_end(island_.peer(others_[i]));
   }
 
   /// A peer went without a word: the parent knows why and ends the run. If it does not, that is the failure.
-  void await_end(const std::string& name) {
+  void await_end(const Peer& peer) {
     for (int i = 0; i < 50 && !ended(); ++i) usleep(20'000);
-    if (!ended()) throw std::runtime_error("the connection to " + name + " was lost");
+    if (!ended()) throw std::runtime_error(peer.lost());
   }
 
   /// Whoever closes a connection with unread bytes destroys what is still on its way: so everybody reads to the end.
@@ -188,14 +172,12 @@ class Island {
     }
   }
 
-  Assembly& assembly_;
-  Node& node_;
+  Island island_;
   Children& children_;
   std::uint32_t self_;
   std::vector<std::byte> buffer_;
   std::vector<std::uint32_t> others_;
   std::vector<std::unique_ptr<Socket>> sockets_;
-  std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<pollfd> polls_;
 };
 
@@ -209,16 +191,17 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
     if (!ends.contains({a, b})) ends[{a, b}] = connected_pair();
   }
   Children children(assembly, options);
+  HomeCore home(10 * options.grain);  // sending and being woken are part of a turn here
   RunReport report = children.run(
       [&](std::uint32_t n) {
-        Island island(assembly, children, n);
+        TcpIsland island(assembly, children, n);
         for (const auto& [pair, sockets] : ends) {
           if (pair.first != n) close(sockets.first);
           if (pair.second != n) close(sockets.second);
           if (pair.first == n) island.join(pair.second, sockets.first);
           if (pair.second == n) island.join(pair.first, sockets.second);
         }
-        island.live(assembly.graph().start, options.until, options.disturb);
+        island.live(options.until, options.disturb, home);
       },
       [&] {
         for (const auto& [pair, sockets] : ends) {

@@ -19,9 +19,9 @@ class Threads {
     std::vector<std::thread> threads;
     {
       const Watchdog watchdog(
-          statuses_, options_.stall_after,
+          statuses_, options_.stall_after, clock_of(options_),
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
-          [this](const std::string& text) { stalled(text); });
+          [this](const WaitForGraph& graph) { stalled(graph); });
       for (std::uint32_t n = 0; n < statuses_.size(); ++n) threads.emplace_back([this, n] { live(n); });
       if (options_.cancel != nullptr) await_cancel();
       for (std::thread& thread : threads) thread.join();
@@ -34,7 +34,7 @@ class Threads {
  private:
   void live(std::uint32_t n) {
     Node& node = *assembly_.nodes()[n];
-    SignalHub hub(statuses_, control_, n, options_.disturb);
+    SignalHub hub(statuses_, control_, n, clock_of(options_), options_.disturb);
     try {
       node.start(assembly_.graph().start);
       node.set_stop(options_.until);
@@ -56,10 +56,10 @@ class Threads {
     SignalHub::end_all(statuses_, control_);
   }
 
-  void stalled(const std::string& text) {
+  void stalled(const WaitForGraph& graph) {
     const std::lock_guard lock(mutex_);
-    report_.stall = text;
-    if (options_.on_stall) options_.on_stall(text);
+    report_.stall = to_string(graph);
+    if (options_.on_stall) options_.on_stall(graph);
     if (options_.end_on_stall) SignalHub::end_all(statuses_, control_);
   }
 

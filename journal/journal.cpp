@@ -119,7 +119,10 @@ bool Journal::pump_once() {
 void Journal::adopt_news() {
   const std::lock_guard guard(lock_);
   news_.store(false, std::memory_order_relaxed);
-  for (std::size_t i = recorder_.channels(); i < channels_.size(); ++i) recorder_.define(channels_[i]);
+  for (std::size_t i = recorder_.channels(); i < channels_.size(); ++i) {
+    recorder_.define(channels_[i]);
+    if (options_.tap != nullptr) options_.tap->defined(i, channels_[i]);
+  }
   for (std::size_t i = drained_.size(); i < producers_.size(); ++i) drained_.push_back(producers_[i].get());
   for (const Attached& one : attachments_) {
     recorder_.attach({one.time, one.time, one.name, one.media_type, one.data});
@@ -137,6 +140,7 @@ bool Journal::empty_ring(std::size_t producer) {
     // The channel was made before the record, by whoever wrote it or told it: it is there to be adopted.
     if (record.channel >= recorder_.channels()) adopt_news();
     recorder_.accept(producer, record.channel, record.time, record.payload);
+    if (options_.tap != nullptr) options_.tap->recorded(record.channel, record.time, record.payload);
     taken += record.payload.size() + 1;
     ring.pop(record);
     if (recorder_.chunk_is_full()) {

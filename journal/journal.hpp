@@ -27,6 +27,7 @@
 #include "core/schema.hpp"
 #include "journal/producer.hpp"
 #include "journal/recorder.hpp"
+#include "journal/tap.hpp"
 
 namespace isochron {
 
@@ -41,6 +42,7 @@ struct JournalOptions {
   int niceness = -10;  // of the writer thread, where the system allows it
   std::size_t channels_max = 4096;
   bool sync_at_end = false;          // also survive a crash of the machine, at the price of waiting for the device
+  JournalTap* tap = nullptr;         // sees what is written; outlives the journal
   mcap::TextMap about_the_run = {};  // machine, seed, scenario …; see journal/machine.hpp
 };
 

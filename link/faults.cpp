@@ -31,7 +31,7 @@ class Lane {
     if (faults_.reorder && random_.chance(held_back_share)) {
       at += held_back_least + delay;  // without moving last_: others overtake it
     } else {
-      at = last_ = std::max(last_ + WallSpan::from_ns(1), at);  // timers of one moment have no order
+      at = last_ = std::max(last_ + WallSpan::from_ns(1), at);  // timers of one time fire in any order
     }
     if (at <= reactor_.now()) return deliver_(datagram);
     std::vector<std::byte> bytes(datagram.bytes.begin(), datagram.bytes.end());

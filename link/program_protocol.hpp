@@ -39,8 +39,8 @@ enum class Ask : std::uint32_t {
   none,
   attach,   // number = protocol version, index = kind of program (Attached)
   wait,     // number > 0: the next release of that period; 0: of the declared one; -1: until `time`
-  bind,     // name, type, size: answers index
-  read,     // index: answers payload
+  bind,     // name, type: answers index, type, number = size, at most where it varies
+  read,     // index: answers payload; of a variable that varies also its stamp, or `nothing`
   write,    // index, payload
   send,     // name = to, type, payload
   receive,  // name = from ("" = anybody), type, time = wait until then at most; answers payload, stamp, name = from
@@ -67,7 +67,7 @@ struct Exchange {
   std::uint32_t size = 0;    // bytes of payload
   std::int64_t time = 0;     // asked: until; answered: now
   std::int64_t number = 0;   // see Ask
-  std::int64_t stamp = 0;    // of a message: when it was sent
+  std::int64_t stamp = 0;    // of a message: when it was sent; of a reading that varies: when it was taken
   char name[name_max] = {};  // ends with 0
   char type[name_max] = {};
 };

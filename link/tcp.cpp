@@ -1,10 +1,13 @@
 #include "link/tcp.hpp"
 
 #include <fcntl.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 
 #include <cerrno>
+#include <ctime>
 #include <optional>
 #include <vector>
 
@@ -38,6 +41,39 @@ class SendQueue {
   std::vector<std::byte> bytes_;
   std::size_t eaten_ = 0;
 };
+
+/// What a clock shows, in nanoseconds.
+std::int64_t clock_ns(clockid_t clock) {
+  timespec t{};
+  ::clock_gettime(clock, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
+
+/// The kernel notes arrivals by CLOCK_REALTIME; we count by CLOCK_MONOTONIC. Only how long ago it was is taken over.
+std::optional<WallTime> arrival_in(msghdr& message) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SO_TIMESTAMPING) continue;
+    const auto* stamps = reinterpret_cast<const scm_timestamping*>(CMSG_DATA(part));
+    const std::int64_t stamp = stamps->ts[0].tv_sec * 1'000'000'000LL + stamps->ts[0].tv_nsec;
+    const std::int64_t ago = clock_ns(CLOCK_REALTIME) - stamp;
+    if (stamp == 0 || ago < 0 || ago > 3'600'000'000'000) return std::nullopt;  // the real-time clock was set meanwhile
+    return WallTime::from_ns(clock_ns(CLOCK_MONOTONIC) - ago);
+  }
+  return std::nullopt;
+}
+
+ssize_t receive_stamped(const Fd& socket, std::span<std::byte> buffer, std::optional<WallTime>& arrived) {
+  iovec piece{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<std::byte, 256> control;
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const auto n = ::recvmsg(socket.get(), &message, MSG_DONTWAIT);
+  arrived = n > 0 ? arrival_in(message) : std::nullopt;
+  return n;
+}
 
 /// One socket. Lives until the round is over in which its stream was destroyed; `open` says whether it was.
 class TcpState final : public Source, public std::enable_shared_from_this<TcpState> {
@@ -91,6 +127,13 @@ class TcpState final : public Source, public std::enable_shared_from_this<TcpSta
     open_ = false;
     forget_socket();
   }
+
+  void stamp_arrivals() {
+    if (!socket_.open()) return;
+    const int what = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+    stamping_ = ::setsockopt(socket_.get(), SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0;
+  }
+  [[nodiscard]] const std::optional<WallTime>& arrived() const { return arrived_; }
 
   [[nodiscard]] std::size_t pending() const { return queue_.size(); }
   [[nodiscard]] const Address& peer() const { return peer_; }
@@ -153,7 +196,8 @@ class TcpState final : public Source, public std::enable_shared_from_this<TcpSta
 
   void read() {
     const auto buffer = reactor_.read_buffer();
-    const auto n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const auto n = stamping_ ? receive_stamped(socket_, buffer, arrived_)
+                             : ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (n > 0) {
       const auto events = events_.get();
       if (events->on_bytes) events->on_bytes(buffer.first(static_cast<std::size_t>(n)));
@@ -183,7 +227,9 @@ class TcpState final : public Source, public std::enable_shared_from_this<TcpSta
   std::shared_ptr<Stream::Events> events_;  // shared with the graveyard while a replaced one may still run
   SendQueue queue_;
   std::optional<NetError> failed_;
+  std::optional<WallTime> arrived_;
   std::uint32_t interest_ = 0;
+  bool stamping_ = false;
   bool connecting_ = false;
   bool paused_ = false;
   bool broken_ = false;  // nothing can be sent any more
@@ -205,6 +251,8 @@ class TcpStream final : public Stream {
   [[nodiscard]] std::size_t pending() const override { return state_->pending(); }
   [[nodiscard]] Address peer() const override { return state_->peer(); }
   void pause_reading(bool pause) override { state_->pause(pause); }
+  void stamp_arrivals() override { state_->stamp_arrivals(); }
+  [[nodiscard]] std::optional<WallTime> arrived() const override { return state_->arrived(); }
 
  private:
   std::shared_ptr<TcpState> state_;  // shared with the round that may be inside it

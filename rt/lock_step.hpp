@@ -12,8 +12,11 @@
 //     estimator   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌   ▐█▌
 //     controller  t_est └──▐███████▌ · · · · · · · · · · · ·▐███████▌
 //
-// The margin of that rule is small: the controller wakes as the estimator begins with the next data. It is out of step
-// when its wake-up latency plus the jitter between the two arrivals exceeds the estimator's computing time.
+// The margin of that rule, which is Smith et al.'s, is small: the controller wakes as the estimator begins with the
+// next data. It is out of step when its wake-up latency plus the jitter between the two arrivals exceeds the
+// estimator's computing time. An estimator that is faster than that wants a `phase` of less than dt_est: the controller
+// then wakes at t_est + phase + dt_con, with a margin of phase for late data and of dt_est − phase for its own
+// lateness.
 //
 // In step, consecutive activations use states dt_con / dt_est estimator ticks apart. Those that do not are counted
 // under the names of Smith et al. (2014), whose tables we compare with: fewer ticks is a *lag*, more is a *lead*.
@@ -48,9 +51,12 @@ class LockStep {
     std::uint64_t tick = 0;  // counts the estimates, from 1
   };
 
-  LockStep(nanoseconds dt_est, nanoseconds dt_con, Clock clock = {}) : clock_(clock), dt_est_(dt_est), dt_con_(dt_con) {
+  LockStep(nanoseconds dt_est, nanoseconds dt_con, Clock clock = {}) : LockStep(dt_est, dt_con, dt_est, clock) {}
+  LockStep(nanoseconds dt_est, nanoseconds dt_con, nanoseconds phase, Clock clock = {})
+      : clock_(clock), dt_est_(dt_est), dt_con_(dt_con), phase_(phase) {
     RT_ENSURE(dt_est > nanoseconds::zero() && dt_con >= dt_est && dt_con % dt_est == nanoseconds::zero(),
               "the controller's period is a multiple of the estimator's");
+    RT_ENSURE(phase >= nanoseconds::zero() && phase <= dt_est, "the phase lies between two data");
   }
 
   // --- the estimator's ---
@@ -71,7 +77,7 @@ class LockStep {
     if (estimate == nullptr) return nullptr;
     const bool silent = estimate->tick == used_.tick;
     if (counts_.activations++ > 0) compare(estimate->tick - used_.tick);
-    used_ = {estimate->tick, silent ? clock_.now() + dt_con_ : estimate->t_est + dt_est_ + dt_con_};
+    used_ = {estimate->tick, silent ? clock_.now() + dt_con_ : estimate->t_est + phase_ + dt_con_};
     return estimate;
   }
 
@@ -103,7 +109,7 @@ class LockStep {
 
   LatestValue<Estimate> latest_;
   Clock clock_;
-  nanoseconds dt_est_, dt_con_;
+  nanoseconds dt_est_, dt_con_, phase_;
   alignas(no_sharing) std::uint64_t ticks_ = 0;  // the estimator's
   alignas(no_sharing) Used used_;                // the controller's
   LockStepCounts counts_;

@@ -55,31 +55,34 @@ class AgentNode final : public flow::UserNode {
   std::vector<AgentStates> heard_;
 };
 
-flow::System build_system(const Scenario& scenario) {
+FlowPlan plan_agents(const Scenario& scenario) {
   check_agents(scenario);
   const auto clients = agent_clients(scenario);
-  flow::System system;
+  FlowPlan plan;
+  flow::System& system = plan.system;
   for (const std::string& client : clients) {
     std::vector<std::string> others;
     for (const std::string& other : clients) {
       if (other != client) others.push_back(other);
     }
     system.add(client, std::make_unique<AgentNode>(scenario, client, others));
+    plan.topics.push_back({"/agents/" + client});
+    plan.places.push_back(scenario.agents->place);
   }
   for (const std::string& client : clients) {
     for (const std::string& other : clients) {
       if (other != client) system.connect(other + ".states", client + "." + other);
     }
   }
-  return system;
+  return plan;
 }
 
 }  // namespace
 
 RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch) {
-  flow::System system = build_system(scenario);
-  return run_system(system, agent_clients(scenario), scenario, options, clock, disk, watch);
+  FlowPlan plan = plan_agents(scenario);
+  return run_plan(plan, scenario, options, clock, disk, watch);
 }
 
 }  // namespace isochron

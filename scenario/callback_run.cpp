@@ -4,8 +4,9 @@
 #include <time.h>
 
 #include "core/progress.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/runners.hpp"
-#include "scenario/stage.hpp"
+#include "scenario/stage_senses.hpp"
 #include "world/controller.hpp"
 
 namespace isochron {
@@ -20,6 +21,7 @@ CpuTime thread_cpu() {
 /// One controller of the scenario, when it is due next, and what it has cost.
 struct Called {
   ParticipantId id;
+  std::unique_ptr<StageSenses> senses;  // before the controller, which reads it
   world::ControllerHost host;
   SimSpan every;
   SimTime due;
@@ -27,27 +29,17 @@ struct Called {
   ProgramReport report;
 };
 
-world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world) {
-  world::ControllerSetup setup;
-  setup.name = robot + "/" + name;
-  setup.robot = robot;
-  setup.period = *program.every;
-  setup.seed = scenario.seed;
-  for (const auto& [key, value] : program.with) setup.options[key] = value;
-  setup.world = &world;
-  return setup;
-}
-
-std::vector<Called> load_controllers(const Scenario& scenario, const world::World& world) {
+std::vector<Called> load_controllers(const Scenario& scenario, Stage& stage) {
+  const world::World& world = stage.world();
   std::vector<Called> all;
   std::vector<Mistake> mistakes;
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
-      const auto setup = setup_of(scenario, robot, name, program, world);
+      auto senses = std::make_unique<StageSenses>(stage, robot);
+      const auto setup = setup_of(scenario, robot, name, program, world, *senses);
       try {
         auto controller = world::load_controller(program.library.path, setup);
-        all.push_back({ParticipantId(static_cast<std::uint32_t>(all.size() + 1)),
+        all.push_back({ParticipantId(static_cast<std::uint32_t>(all.size() + 1)), std::move(senses),
                        world::ControllerHost(setup.name, std::move(controller), world), *program.every,
                        SimTime::zero() + program.offset, Progress(), ProgramReport{.name = setup.name}});
       } catch (const InputError& error) {
@@ -59,9 +51,11 @@ std::vector<Called> load_controllers(const Scenario& scenario, const world::Worl
   return all;
 }
 
-Result<Done, std::string> call(Called& called, world::World& world, RunRecord& record) {
+Result<Done, std::string> call(Called& called, Stage& stage, RunRecord& record) {
+  called.senses->release_at(called.due);
   const CpuTime before = thread_cpu();
-  const auto released = called.host.release(world);
+  const auto released = called.host.release(
+      stage.world(), [&](std::uint32_t actuator, double value) { return stage.command(actuator, called.due, value); });
   const CpuSpan cost = thread_cpu() - before;
   ++called.report.activations;
   called.progress.execute(ComputeRate().apply(cost));
@@ -73,20 +67,33 @@ Result<Done, std::string> call(Called& called, world::World& world, RunRecord& r
 
 }  // namespace
 
+world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
+                                const ProgramSection& program, const world::World& world, world::Senses& senses) {
+  world::ControllerSetup setup;
+  setup.name = robot + "/" + name;
+  setup.robot = robot;
+  setup.period = *program.every;
+  setup.seed = scenario.seed;
+  for (const auto& [key, value] : program.with) setup.options[key] = value;
+  setup.world = &world;
+  setup.senses = &senses;
+  return setup;
+}
+
 void check_callback(const Scenario& scenario) {
   Stage stage(scenario);
-  load_controllers(scenario, stage.world());
+  load_controllers(scenario, stage);
 }
 
 RunReport run_callback(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   Stage stage(scenario);
-  std::vector<Called> controllers = load_controllers(scenario, stage.world());
+  std::vector<Called> controllers = load_controllers(scenario, stage);
   std::vector<std::string> names{"world"};
   for (const Called& called : controllers) names.push_back(called.report.name);
   RunRecord record(scenario, options, clock, disk, names);
   Pacer pacer(scenario.time.pace, clock, watch);
   RunReport report = report_of(scenario);
-  stage.begin(record);
+  stage.begin(record, watch);
 
   const SimTime end = SimTime::zero() + scenario.duration;
   WallSpan in_world, in_programs;
@@ -100,7 +107,7 @@ RunReport run_callback(const Scenario& scenario, const RunOptions& options, Cloc
     const WallTime called_at = clock.now();
     for (Called& called : controllers) {
       while (called.due < next && report.why.empty()) {
-        if (auto done = call(called, stage.world(), record); !done.ok()) report.why = done.error();
+        if (auto done = call(called, stage, record); !done.ok()) report.why = done.error();
       }
     }
     const WallTime stepped_at = clock.now();

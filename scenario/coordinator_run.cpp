@@ -6,18 +6,18 @@
 
 #include "coordinator/coordinator.hpp"
 #include "core/time_text.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/world_plant.hpp"
 
 namespace isochron {
-namespace {
 
 using namespace coordinator;
 
 Compute compute_of(const Scenario& scenario, const ProgramSection& program, const std::string& full_name, bool load) {
-  if (scenario.time.mode == Mode::callback) return ZeroCompute{};
+  if (scenario.time.mode == Mode::callback || scenario.time.mode == Mode::realtime) return ZeroCompute{};
   const ComputeSection& section = program.compute ? *program.compute : scenario.time.compute;
   switch (section.contract) {
     case Contract::zero:
@@ -38,6 +38,8 @@ Compute compute_of(const Scenario& scenario, const ProgramSection& program, cons
   throw InputError(section.place, "compute `hardware` is for targets over a link", "use `isochron serve`");
 }
 
+namespace {
+
 ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, const std::string& name,
                          const ProgramSection& program) {
   ProgramSpec spec;
@@ -48,7 +50,10 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   spec.environment.emplace_back("ISOCHRON_SEED", std::to_string(scenario.seed));
   spec.every = program.every.value_or(SimSpan::zero());
   spec.best_effort = program.best_effort;
+  spec.offset = program.offset;
+  spec.deadline = program.deadline.value_or(SimSpan::zero());
   spec.priority = program.priority;
+  spec.core = program.core;
   spec.to = program.to;
   spec.virtual_clock = program.clock == ClockKind::virtual_;
   spec.compute = compute_of(scenario, program, robot + "/" + name, true);
@@ -60,24 +65,26 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   return spec;
 }
 
+}  // namespace
+
 std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
   std::vector<RobotSpec> robots;
   for (const auto& [name, section] : scenario.robots) {
     RobotSpec robot;
     robot.name = name;
-    if (section.policy == isochron::Policy::fixed_priority) {
-      robot.policies.push_back(std::make_shared<FixedPriority>());
-    } else {
-      robot.policies.push_back(std::make_shared<LeastProgress>(scenario.time.quantum));
+    std::shared_ptr<const coordinator::Policy> policy = std::make_shared<FixedPriority>();
+    if (section.policy == isochron::Policy::least_progress) {
+      policy = std::make_shared<LeastProgress>(scenario.time.quantum);
     }
-    for (const auto& [program, spec] : section.programs)
-      robot.programs.push_back(program_spec(scenario, name, program, spec));
+    robot.policies.assign(section.cores, policy);
+    for (const auto& [program, spec] : section.programs) {
+      if (!spec.run.empty()) robot.programs.push_back(program_spec(scenario, name, program, spec));
+    }
     robots.push_back(std::move(robot));
   }
   return robots;
 }
 
-/// Repeatable means that durations are known beforehand.
 void check_repeatable(const Scenario& scenario) {
   if (scenario.time.mode != Mode::repeatable) return;
   std::vector<Mistake> mistakes;
@@ -93,16 +100,24 @@ void check_repeatable(const Scenario& scenario) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
-CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step) {
+CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output) {
   CoordinatorOptions options;
   options.step = step;
+  options.show_output = show_output;
   options.quantum = scenario.time.quantum;
+  options.hang_after = scenario.time.hang;
+  options.cores = scenario.time.cores.value_or(0);
+  options.privileges = scenario.time.privileges == Rights::insist    ? Privileges::insist
+                       : scenario.time.privileges == Rights::without ? Privileges::do_without
+                                                                     : Privileges::use_if_there;
   if (scenario.time.pace.factor) {
     options.pace = PaceRate(scenario.time.pace.factor->denominator, scenario.time.pace.factor->numerator);
   }
   options.interpose_library = find_library("isochron_clock", scenario.folder).value_or("");
   return options;
 }
+
+namespace {
 
 ProgramReport report_of(const ProgramOutcome& o, SimTime reached) {
   ProgramReport report;
@@ -134,7 +149,13 @@ SimSpan drift_of_free_computing(const Outcome& outcome, RunReport& report) {
 void fill(const Outcome& outcome, RunReport& report) {
   report.simulated = outcome.reached.since_zero();
   report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
-                   outcome.accounting.waited + outcome.accounting.idle};
+                   outcome.accounting.waited, outcome.accounting.idle};
+  report.control = outcome.control;
+  if (outcome.lanes > 1) {
+    report.notes.push_back("on " + std::to_string(outcome.lanes) + " cores at once programs executed " +
+                           format_ns_short(outcome.executed.ns()) + " in " +
+                           format_ns_short(outcome.accounting.executed.ns()) + " of wall time");
+  }
   for (const ProgramOutcome& program : outcome.programs) {
     report.programs.push_back(report_of(program, outcome.reached));
     for (const std::string& fault : program.faults) report.notes.push_back(program.name + ": " + fault);
@@ -142,11 +163,15 @@ void fill(const Outcome& outcome, RunReport& report) {
       report.notes.push_back(program.name + ": asked " + std::to_string(program.replay_parted) +
                              " times for something else than in the record");
     }
+    if (program.failed) report.notes.push_back(program.name + " " + program.ended + "; " + program.last_state);
     if (program.failed && !program.output.empty()) report.notes.push_back(program.name + " printed: " + program.output);
   }
   if (outcome.degraded) report.notes.push_back("degraded: " + outcome.control);
-  if (outcome.strays > 0)
-    report.notes.push_back(std::to_string(outcome.strays) + " processes that programs left behind were ended");
+  if (outcome.strays > 0) {
+    report.notes.push_back(outcome.strays == 1
+                               ? "a process that a program left behind was ended"
+                               : std::to_string(outcome.strays) + " processes that programs left behind were ended");
+  }
 }
 
 }  // namespace
@@ -173,15 +198,18 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     }
   }
   RunRecord record(scenario, options, clock, disk, {});
-  stage.begin(record);
+  stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables());
 
-  Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step()), &recorder);
+  Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step(), options.show_output),
+                          &recorder);
   std::stop_source stop;
-  const Outcome outcome = coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now) {
-    watch.at(now);
-    if (watch.stopping()) stop.request_stop();
-  });
+  const Outcome outcome =
+      coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now, SimSpan drift) {
+        watch.at(now);
+        watch.drift(drift);
+        if (watch.stopping()) stop.request_stop();
+      });
 
   RunReport report = isochron::report_of(scenario);
   fill(outcome, report);

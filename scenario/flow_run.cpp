@@ -1,13 +1,17 @@
 // Nodes that exchange stamped messages, run by one of flow's executors. Every message goes into the journal, a channel
 // for each flow, so that the digest says whether two runs were the same.
 
-#include <algorithm>
 #include <thread>
 
-#include "flow/check.hpp"
-#include "flow/node_library.hpp"
-#include "flow/run.hpp"
-#include "scenario/run_record.hpp"
+#include "core/nearest_name.hpp"
+#include "link/dds/dds_carrier.hpp"
+#include "link/reactor.hpp"
+#include "link/resolve.hpp"
+#include "link/ros/ros_carrier.hpp"
+#include "link/tcp_carrier.hpp"
+#include "scenario/flow_plan.hpp"
+#include "scenario/flow_record.hpp"
+#include "scenario/remote_node.hpp"
 #include "scenario/runners.hpp"
 
 namespace isochron {
@@ -15,100 +19,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Adds one node; its mistakes are placed at its section.
-void add_node(flow::System& system, const std::string& name, const NodeSection& section,
-              std::vector<Mistake>& mistakes) {
-  flow::Parameters::Values values;
-  for (const auto& [key, value] : section.with) values.emplace(key, value);
-  try {
-    const auto library = flow::NodeLibrary::open(section.library.path);
-    system.add(name, library.make(section.type, flow::Parameters(std::move(values))));
-  } catch (const InputError& error) {
-    mistakes.push_back({section.place, "node `" + name + "`: " + error.what(), ""});
+constexpr std::size_t largest_state = 256U << 10U;  // between processes: a world of two thousand bodies
+constexpr std::size_t largest_picture = 4U << 20U;  // 1024 × 1024 in colour
+
+bool has_pictures(const Scenario& scenario) {
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, sensor] : section.sensors) {
+      if (sensor.type == world::SensorType::camera || sensor.type == world::SensorType::lidar) return true;
+    }
   }
+  return false;
 }
-
-void connect_node(flow::System& system, const std::string& name, const NodeSection& section,
-                  std::vector<Mistake>& mistakes) {
-  for (const auto& [input, output] : section.inputs) {
-    try {
-      system.connect(output, name + "." + input);
-    } catch (const InputError& error) {
-      mistakes.push_back({section.place_of("inputs"), error.what(), ""});
-    }
-  }
-}
-
-flow::System build_system(const Scenario& scenario) {
-  if (scenario.world) {
-    throw InputError(scenario.place_of("nodes"), "a scenario has either a `world` with `robots`, or `nodes`", "");
-  }
-  flow::System system;
-  std::vector<Mistake> mistakes;
-  for (const auto& [name, section] : scenario.nodes) add_node(system, name, section, mistakes);
-  if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  for (const auto& [name, section] : scenario.nodes) connect_node(system, name, section, mistakes);
-  if (scenario.flows.capacity) {
-    for (const flow::PortRef flow : system.flows()) {
-      flow::OutputInfo info = system.graph().nodes[flow.node].outputs[flow.port];
-      info.capacity = static_cast<std::uint32_t>(*scenario.flows.capacity);
-      system.set_output(flow, info);
-    }
-  }
-  for (const flow::Problem& problem : flow::check(system.graph(), SimTime::zero() + scenario.duration)) {
-    mistakes.push_back({scenario.nodes[problem.node].second.place, problem.what, problem.hint});
-  }
-  if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  return system;
-}
-
-/// Writes every message into the journal and its node's progress into the ledger. Each flow has a producer and a pacer
-/// of its own, because flows may be told from different threads.
-class FlowRecorder final : public flow::Recorder {
- public:
-  FlowRecorder(const flow::System& system, const Scenario& scenario, RunRecord& record, const RunWatch& watch)
-      : record_(record) {
-    const std::size_t ring = std::clamp<std::size_t>((64U << 20U) / system.flow_count(), 64U << 10U, 8U << 20U);
-    for (const flow::PortRef flow : system.flows()) {
-      const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
-      const bool described = !output.type->schema.empty();
-      ChannelOptions options;
-      options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
-      options.message_encoding = described ? "cdr" : "raw";
-      const std::string topic = "/" + system.graph().output_name(flow);
-      lanes_.push_back(
-          Lane{record.journal().channel(topic, {output.type->name, output.type->schema, described ? "ros2msg" : "raw"},
-                                        options),
-               &record.journal().producer(topic, ring), ParticipantId(flow.node),
-               Pacer(scenario.time.pace, record.clock(), watch)});
-    }
-  }
-
-  void sent(const flow::Sent& message) override {
-    Lane& lane = lanes_[message.flow];
-    lane.pacer.wait_for(message.time);
-    const std::size_t size = message.type->encoded_size(message.value);
-    const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
-    if (room.data() != nullptr) {
-      message.type->encode(message.value, room);
-      lane.producer->commit();
-    }
-    record_.progress(lane.node, message.time);
-    newest_.store(message.time.ns(), std::memory_order_relaxed);
-  }
-  [[nodiscard]] SimTime newest() const { return SimTime::from_ns(newest_.load(std::memory_order_relaxed)); }
-
- private:
-  struct Lane {
-    ChannelId channel;
-    Producer* producer;
-    ParticipantId node;
-    Pacer pacer;
-  };
-  RunRecord& record_;
-  std::vector<Lane> lanes_;
-  std::atomic<std::int64_t> newest_{0};
-};
 
 /// Keeps the display and the drift ledger fresh while the nodes run.
 class Observer {
@@ -130,55 +51,173 @@ class Observer {
   std::thread thread_;
 };
 
-flow::Options flow_options(const Scenario& scenario, const RunWatch& watch, flow::Recorder& recorder,
-                           std::vector<std::string>& stalls) {
+flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecorder& recorder, Clock& clock,
+                           std::vector<std::string>& notes) {
   flow::Options options;
   options.until = SimTime::zero() + scenario.duration;
   options.how = scenario.flows.executor;
   options.workers = static_cast<std::uint32_t>(scenario.flows.workers);
+  options.disturb = scenario.flows.disturb;
   options.stall_after = scenario.time.stall;
-  options.on_stall = [&stalls](const std::string& graph) {
-    std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", graph.c_str());
-    stalls.push_back("nothing moved:\n" + graph);
+  options.on_stall = [&notes, &recorder, &watch](const flow::WaitForGraph& graph) {
+    const std::string text = to_string(graph);
+    std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", text.c_str());
+    watch.control().stalled(text);
+    notes.push_back("nothing moved:\n" + text);
+    recorder.stalled(graph);
   };
   options.recorder = &recorder;
   options.digest = false;  // the journal has one
   options.cancel = &watch.stop_flag();
+  options.clock = &clock;
+  if (scenario.world) options.largest_message = has_pictures(scenario) ? largest_picture : largest_state;
   return options;
+}
+
+std::uint32_t node_called(const flow::Graph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].name == name) return i;
+    names.push_back(graph.nodes[i].name);
+  }
+  throw InputError({"--node " + name, 0, 0}, "there is no such node", nearest_hint(name, names));
+}
+
+/// The way to the other nodes, as the scenario's `network` says.
+class Network {
+ public:
+  Network(const Scenario& scenario, const flow::Graph& graph, std::uint32_t self) {
+    roster_.federation = scenario.network.federation.empty() ? scenario.name : scenario.network.federation;
+    roster_.runs = flow::hash_of(graph);
+    for (const flow::NodeInfo& node : graph.nodes) roster_.names.push_back(node.name);
+    roster_.self = self;
+    roster_.peers = RemoteNode::peers_of(graph, self);
+    options_.timing.lost = scenario.network.lost_after;
+    options_.key = scenario.network.key.empty() ? link::Key::from_environment("ISOCHRON_KEY")
+                                                : link::Key::from_file(scenario.network.key.path);
+    make_carrier(scenario);
+  }
+  [[nodiscard]] const link::Roster& roster() const { return roster_; }
+  [[nodiscard]] const link::Federation::Options& options() const { return options_; }
+  [[nodiscard]] link::Carrier& carrier() { return *carrier_; }
+
+ private:
+  void make_carrier(const Scenario& scenario) {
+    const NetworkSection& network = scenario.network;
+    switch (network.carrier) {
+      case CarrierKind::tcp:
+        reactor_ = std::make_unique<link::EpollReactor>();
+        carrier_ = std::make_unique<link::TcpCarrier>(*reactor_, addresses(scenario), roster_.self, roster_.peers);
+        return;
+      case CarrierKind::dds:
+        carrier_ =
+            std::make_unique<link::DdsCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers,
+                                               link::DdsOptions{network.domain, network.interface, network.hosts});
+        return;
+      case CarrierKind::ros:
+        carrier_ = std::make_unique<link::RosCarrier>(roster_.federation, roster_.names, roster_.self, roster_.peers);
+        return;
+    }
+  }
+
+  /// Where everybody listens: on this machine unless told otherwise; beyond it only those who hold the key may speak.
+  std::vector<Address> addresses(const Scenario& scenario) const {
+    constexpr std::uint16_t first_port = 7500;
+    std::vector<Address> all;
+    std::vector<Mistake> mistakes;
+    while (all.size() < roster_.names.size() - scenario.nodes.size()) {  // the world's parts come first
+      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
+    }
+    for (const auto& [name, section] : scenario.nodes) {
+      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
+      if (section.at.empty()) continue;
+      const auto found = link::resolve(section.at);
+      if (!found) {
+        mistakes.push_back({section.place_of("at"), found.error().what, ""});
+        continue;
+      }
+      all.back() = found->front();
+      if (all.back().is_loopback() || options_.key) continue;
+      mistakes.push_back({section.place_of("at"), "node `" + name + "` is reachable from other machines, without a key",
+                          "give all nodes one with `network: {key: FILE}` or ISOCHRON_KEY"});
+    }
+    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    return all;
+  }
+
+  link::Roster roster_;
+  link::Federation::Options options_;
+  std::unique_ptr<link::EpollReactor> reactor_;
+  std::unique_ptr<link::Carrier> carrier_;
+};
+
+void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport& report) {
+  if (outcome.complete) return;
+  report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
+  for (const flow::NodeFailure& failure : outcome.failures) {
+    report.why += (report.why.empty() ? "" : "\n") + to_string(failure);
+  }
+  if (!outcome.stall.empty()) report.why += outcome.stall;
 }
 
 }  // namespace
 
-void check_flows(const Scenario& scenario) { (void)build_system(scenario); }
+void check_flows(const Scenario& scenario) { (void)plan_flows(scenario); }
 
-RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  flow::System system = build_system(scenario);
-  std::vector<std::string> names;
-  for (const auto& [name, section] : scenario.nodes) names.push_back(name);
-  return run_system(system, names, scenario, options, clock, disk, watch);
-}
-
-RunReport run_system(flow::System& system, const std::vector<std::string>& names, const Scenario& scenario,
-                     const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  RunRecord record(scenario, options, clock, disk, names);
-  for (std::uint32_t i = 0; i < system.node_count(); ++i) {  // who sends nothing has no progress that others could see
-    if (system.graph().nodes[i].outputs.empty()) record.leave(ParticipantId(i));
-  }
-  FlowRecorder recorder(system, scenario, record, watch);
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                        RunWatch& watch) {
+  FlowPlan plan = plan_flows(scenario);
+  const std::uint32_t self = node_called(plan.system.graph(), options.node);
+  Network network(scenario, plan.system.graph(), self);
+  RunRecord record(scenario, options, clock, disk, {options.node});
+  if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
+  FlowRecorder recorder(plan, scenario, record, watch, self);
   RunReport report = report_of(scenario);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
   flow::Outcome outcome;
-  const flow::Options how = flow_options(scenario, watch, recorder, report.notes);
   {
     const Observer observer(record, watch, recorder);
-    outcome = flow::run(system, how);
+    link::Federation federation(network.carrier(), clock, network.roster(), network.options());
+    outcome = RemoteNode(plan.system, self, how, federation, network.carrier(), clock).run();
+    if (federation.resent() > 0) {
+      report.notes.push_back(std::to_string(federation.resent()) + " packets had to be sent again");
+    }
   }
   report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
-  if (!outcome.complete) {
-    report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
-    for (const flow::NodeFailure& failure : outcome.failures)
-      report.why += (report.why.empty() ? "" : "\n") + to_string(failure);
-    if (!outcome.stall.empty()) report.why += outcome.stall;
+  describe_end(outcome, watch, report);
+  report.programs = recorder.programs();
+  report.notes.push_back("node " + options.node + " only; `isochron journal merge` makes one journal of all nodes'");
+  record.finish(report);
+  report.shares.programs = report.wall;
+  return report;
+}
+
+RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
+  FlowPlan plan = plan_flows(scenario);
+  return run_plan(plan, scenario, options, clock, disk, watch);
+}
+
+RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                   RunWatch& watch) {
+  const flow::Graph& graph = plan.system.graph();
+  std::vector<std::string> names;
+  for (const flow::NodeInfo& node : graph.nodes) names.push_back(node.name);
+  RunRecord record(scenario, options, clock, disk, names);
+  for (std::uint32_t i = 0; i < names.size(); ++i) {  // who sends nothing has no progress that others could see
+    if (graph.nodes[i].outputs.empty()) record.leave(ParticipantId(i));
   }
+  FlowRecorder recorder(plan, scenario, record, watch);
+  RunReport report = report_of(scenario);
+  flow::Outcome outcome;
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  {
+    const Observer observer(record, watch, recorder);
+    outcome = flow::run(plan.system, how);
+  }
+  report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
+  describe_end(outcome, watch, report);
+  report.programs = recorder.programs();
+  for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
   record.finish(report);
   report.shares.programs = report.wall;

@@ -28,6 +28,7 @@ world::SensorSpec sensor_spec(const std::string& robot, const RobotSection& owne
   spec.latency = s.latency;
   spec.jitter = s.jitter;
   spec.acquire = s.acquire;
+  spec.keep = s.keep;
   spec.pose = s.pose;
   spec.joints = s.joints;
   spec.contact = s.contact;

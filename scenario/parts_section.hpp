@@ -75,6 +75,9 @@ void describe(V& v, OptionsSection<world::GpsOptions>& s) {
   v.optional("drift", s.drift, "standard deviation of a slow error, m");
   v.optional("drift_time", s.drift_time, "how slow it is");
   v.optional("mask", s.mask, "elevation below which no satellite is seen, rad");
+  v.optional("satellites", s.satellites, "how many stand over the sky");
+  v.optional("worst_dilution", s.worst_dilution, "times that of the open sky; beyond it the fix is lost");
+  v.optional("sky", s.sky, "how far up something may stand in the way, m");
 }
 template <class V>
 void describe(V& v, OptionsSection<world::RangeOptions>& s) {
@@ -110,6 +113,10 @@ void describe(V& v, OptionsSection<world::CameraOptions>& s) {
   v.optional("colour", s.colour, "give a picture");
   v.optional("depth", s.depth, "give distances");
   v.optional("segmentation", s.segmentation, "give which shape each pixel shows");
+  v.optional("segment_bodies", s.segment_bodies, "or which body");
+  v.optional("near", s.near, "m along the axis");
+  v.optional("far", s.far, "m along the axis; what is beyond is sky");
+  v.optional("sun", s.sun, "where it stands, world frame");
   v.optional("shadows", s.shadows, "of the sun");
   v.optional("noise", s.noise, "standard deviation of each colour value, of 255");
 }
@@ -120,6 +127,7 @@ struct SensorSection : Section {
   std::array<double, 3> position{};
   std::array<double, 4> orientation{1, 0, 0, 0};
   SimSpan every, phase, latency, jitter, acquire;
+  SimSpan keep = world::SensorSpec{}.keep;
   OptionsSection<world::PoseOptions> pose;
   OptionsSection<world::JointsOptions> joints;
   OptionsSection<world::ContactOptions> contact;
@@ -144,6 +152,7 @@ void describe(V& v, SensorSection& s) {
   v.optional("latency", s.latency, "a reading is of the past by this much");
   v.optional("jitter", s.jitter, "and by up to this much more");
   v.optional("acquire", s.acquire, "how long whoever asks is kept waiting");
+  v.optional("keep", s.keep, "how long a reading can still be had by a program that is behind");
   v.optional("pose", s.pose, "options of type pose");
   v.optional("joints", s.joints, "options of type joints");
   v.optional("contact", s.contact, "options of type contact");

@@ -24,20 +24,22 @@ ProgramRecorder::ProgramRecorder(RunRecord& record, std::vector<std::string> pro
   }
 }
 
-void ProgramRecorder::happened(const coordinator::Happening& h) {
+ProgramEvent event_of(const coordinator::Happening& h, const std::vector<std::string>& programs,
+                      const std::vector<coordinator::Variable>& variables) {
   using Kind = coordinator::Happening::Kind;
-  event_.at = h.at;
-  event_.what = coordinator::to_string(h.kind);
-  event_.about.clear();
+  ProgramEvent event{h.at, coordinator::to_string(h.kind), "", h.stamp, {}};
   if (h.about != UINT32_MAX) {
     const bool message = h.kind == Kind::send || h.kind == Kind::receive;
-    event_.about = message ? programs_[h.about] : variables_[h.about].name;
+    event.about = message ? programs[h.about] : variables[h.about].name;
   }
-  event_.stamp = h.stamp;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(h.bytes.data());
-  event_.value.assign(bytes, bytes + h.bytes.size());
+  event.value.assign(bytes, bytes + h.bytes.size());
+  return event;
+}
+
+void ProgramRecorder::happened(const coordinator::Happening& h) {
   last_ = std::max(last_, h.at);
-  record_.producer().write(events_[h.program], h.at, event_);
+  record_.producer().write(events_[h.program], h.at, event_of(h, programs_, variables_));
 }
 
 void ProgramRecorder::charge(std::uint32_t program, const coordinator::Charge& charge) {

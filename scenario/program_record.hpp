@@ -36,6 +36,10 @@ struct ComputeRecord {
 ISOCHRON_MESSAGE(ComputeRecord, "isochron_msgs/msg/Compute", kind, others_run, link, total_ns, resumed_ns,
                  speed_numerator, speed_denominator)
 
+/// A happening as it is recorded; `programs` and `variables` give its names.
+ProgramEvent event_of(const coordinator::Happening& happening, const std::vector<std::string>& programs,
+                      const std::vector<coordinator::Variable>& variables);
+
 class ProgramRecorder final : public coordinator::Recorder {
  public:
   ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
@@ -52,7 +56,6 @@ class ProgramRecorder final : public coordinator::Recorder {
   const std::vector<coordinator::Variable>& variables_;
   std::vector<ChannelId> events_;
   std::vector<ChannelId> computes_;
-  ProgramEvent event_;
   SimTime last_;
 };
 

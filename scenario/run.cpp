@@ -27,6 +27,18 @@ bool has_executables(const Scenario& scenario) {
   return executables > 0;
 }
 
+/// Mode repeatable is the coordinator's for programs that are all executables, unless the scenario speaks of flows.
+bool runs_as_flows(const Scenario& scenario) {
+  if (scenario.time.mode != Mode::repeatable) return false;
+  if (!scenario.nodes.empty() || !scenario.flows.key_places.empty()) return true;
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (!program.library.empty()) return true;
+    }
+  }
+  return false;
+}
+
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
   if (scenario.agents) {
@@ -35,8 +47,8 @@ Runner runner_for(const Scenario& scenario) {
     throw InputError(mode, "`agents` run in mode heartbeat, or exactly in mode repeatable",
                      "add `time: {mode: heartbeat}`");
   }
+  if (runs_as_flows(scenario)) return {check_flows, run_flows};
   if (!scenario.nodes.empty()) {
-    if (scenario.time.mode == Mode::repeatable) return {check_flows, run_flows};
     throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");
   }
   switch (scenario.time.mode) {
@@ -49,12 +61,13 @@ Runner runner_for(const Scenario& scenario) {
         throw InputError(mode, "this mode is for programs that are executables", "give them with `run`");
       return {check_coordinator, run_coordinator};
     case Mode::realtime:
+      return {check_realtime, run_realtime};
     case Mode::hil:
+      return {check_hil, run_hil};
     case Mode::heartbeat:
       break;
   }
-  throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent and repeatable");
+  throw InputError(mode, "this mode is for scenarios with `agents`", "see docs/agents.md");
 }
 
 }  // namespace
@@ -69,7 +82,14 @@ RunReport report_of(const Scenario& scenario) {
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  return runner_for(scenario).run(scenario, options, clock, disk, watch);
+  if (!options.marks.empty()) watch.control().plan(options.marks);
+  if (options.instead) return options.instead(scenario, options, clock, disk, watch);
+  const Runner runner = runner_for(scenario);
+  if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
+  if (!runs_as_flows(scenario)) {
+    throw InputError({"--node " + options.node, 0, 0}, "this scenario does not run as flows", "run it without --node");
+  }
+  return run_flow_node(scenario, options, clock, disk, watch);
 }
 
 }  // namespace isochron

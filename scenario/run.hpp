@@ -8,6 +8,7 @@
 // handler.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/hil_report.hpp"
+#include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
@@ -31,12 +34,45 @@ class RunWatch {
   void at(SimTime time) { sim_ns_.store(time.ns(), std::memory_order_relaxed); }
   [[nodiscard]] SimTime time() const { return SimTime::from_ns(sim_ns_.load(std::memory_order_relaxed)); }
   void drift(SimSpan most) { drift_ns_.store(most.ns(), std::memory_order_relaxed); }
+  /// How the run is steered while it goes on.
+  [[nodiscard]] RunControl& control() { return control_; }
   [[nodiscard]] SimSpan drift() const { return SimSpan::from_ns(drift_ns_.load(std::memory_order_relaxed)); }
+
+  /// Real time, live: deadlines missed so far by all programs, and how late releases were.
+  struct Deadlines {
+    std::uint64_t missed = 0;
+    WallSpan late_p99, late_max;
+  };
+  void deadlines(const Deadlines& d) {
+    missed_.store(static_cast<std::int64_t>(d.missed), std::memory_order_relaxed);
+    late_p99_ns_.store(d.late_p99.ns(), std::memory_order_relaxed);
+    late_max_ns_.store(d.late_max.ns(), std::memory_order_relaxed);
+  }
+  /// Nothing where no program is on the wall clock.
+  [[nodiscard]] std::optional<Deadlines> deadlines() const {
+    const std::int64_t missed = missed_.load(std::memory_order_relaxed);
+    if (missed < 0) return std::nullopt;
+    return Deadlines{static_cast<std::uint64_t>(missed),
+                     WallSpan::from_ns(late_p99_ns_.load(std::memory_order_relaxed)),
+                     WallSpan::from_ns(late_max_ns_.load(std::memory_order_relaxed))};
+  }
 
  private:
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> sim_ns_{0};
   std::atomic<std::int64_t> drift_ns_{0};
+  std::atomic<std::int64_t> missed_{-1}, late_p99_ns_{0}, late_max_ns_{0};
+  RunControl control_;
+};
+
+/// Half, nearly all and the worst of many wall times.
+struct Quantiles {
+  WallSpan p50, p99, max;
+};
+/// How a program kept time on the wall clock.
+struct Timing {
+  Quantiles late;      // from its release until it was let go
+  Quantiles response;  // from its release until it waited for the next one
 };
 
 struct ProgramReport {
@@ -47,12 +83,15 @@ struct ProgramReport {
   std::uint64_t preemptions = 0;
   SimSpan executed;
   SimSpan waited;
-  std::string end;  // how it ended, if not with the run
+  std::string end;                              // how it ended, if not with the run
+  std::optional<Timing> timing = std::nullopt;  // in real time
 };
 
 /// Where the wall time of a run went.
 struct WallShares {
-  WallSpan programs, world, coordination, idle;
+  WallSpan programs, world, coordination;
+  WallSpan waited;  // for a blocked program, or for a core that the machine gave to others
+  WallSpan idle;    // held back by the pace
 };
 
 struct RunReport {
@@ -66,7 +105,9 @@ struct RunReport {
   SimSpan drift_max, drift_p99;
   bool drift_exact = true;
   WallShares shares;
+  std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
+  std::optional<HilReport> hil;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
@@ -80,6 +121,14 @@ std::string to_json(const RunReport& report);
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
+  std::string node = {};                            // run this node only; the others run elsewhere
+  bool show_output = false;                         // of programs, on our stderr
+  std::vector<Mark> marks = {};                     // what is done to the run, when; as in a recorded one
+  JournalTap* tap = nullptr;                        // sees what is recorded, as it is
+  /// Mode hil: told where targets connect to, and who is awaited.
+  std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};
+  /// Runs it another way than the scenario's mode: as one client of a world that is served elsewhere.
+  std::function<RunReport(const Scenario&, const RunOptions&, Clock&, Disk&, RunWatch&)> instead = {};
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

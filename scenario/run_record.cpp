@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/time_text.hpp"
+#include "scenario/recorded_scenario.hpp"
 
 namespace isochron {
 namespace {
@@ -11,6 +12,7 @@ using namespace std::chrono_literals;
 
 std::string journal_file(const Scenario& scenario, const RunOptions& options) {
   if (!options.journal.empty()) return options.journal;
+  if (!options.node.empty()) return scenario.name + "." + options.node + ".mcap";
   return scenario.journal.file.empty() ? scenario.name + ".mcap" : scenario.journal.file;
 }
 
@@ -28,6 +30,7 @@ std::size_t ledger_room(std::size_t participants) {
 std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk) {
   JournalOptions journal;
   journal.when_full = when_full(scenario);
+  journal.tap = options.tap;
   for (const auto& [key, value] : options.machine) journal.about_the_run.emplace(key, value);
   journal.about_the_run.emplace("scenario", scenario.name);
   journal.about_the_run.emplace("seed", std::to_string(scenario.seed));
@@ -52,6 +55,7 @@ RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock&
   drift_channel_ = journal_->channel<DriftRecord>("/isochron/drift", {.in_digest = false});
   const auto bytes = std::as_bytes(std::span(scenario.text));
   journal_->attach("scenario.yaml", "application/yaml", bytes);
+  journal_->note(recorded_scenario::record, recorded_scenario::origin_of(scenario));
   mcap::TextMap names;
   for (std::size_t i = 0; i < participants.size(); ++i) names.emplace(std::to_string(i), participants[i]);
   journal_->note("participants", names);

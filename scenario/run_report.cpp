@@ -19,6 +19,8 @@ const char* to_string(RunReport::End end) {
   return "";
 }
 
+Json to_json(const Quantiles& q) { return {{"p50", q.p50.ns()}, {"p99", q.p99.ns()}, {"max", q.max.ns()}}; }
+
 Json to_json(const ProgramReport& p) {
   Json json{{"name", p.name},
             {"activations", p.activations},
@@ -28,10 +30,48 @@ Json to_json(const ProgramReport& p) {
             {"executed_s", p.executed.seconds()},
             {"waited_s", p.waited.seconds()}};
   if (!p.end.empty()) json["end"] = p.end;
+  if (p.timing) {
+    json["late_ns"] = to_json(p.timing->late);
+    json["response_ns"] = to_json(p.timing->response);
+  }
   return json;
 }
 
+Json to_json(const HilTargetReport& t) {
+  return {{"name", t.name},
+          {"executed_s", t.executed_s},
+          {"free_s", t.free_s},
+          {"holds", t.holds},
+          {"held_s", t.held_s},
+          {"held_most_s", t.held_most_s},
+          {"held_by_world_s", t.held_by_world_s},
+          {"held_by_targets_s", t.held_by_targets_s},
+          {"held_by_pace_s", t.held_by_pace_s},
+          {"world_waited_s", t.world_waited_s},
+          {"losses", t.losses},
+          {"links", t.links},
+          {"ping_s", t.ping_s},
+          {"latency_s", t.latency_s},
+          {"jitter_s", t.jitter_s},
+          {"latency_most_s", t.latency_most_s},
+          {"clock_offset_s", t.clock_offset_s},
+          {"clock_offset_end_s", t.clock_offset_end_s},
+          {"clock_jumps", t.clock_jumps},
+          {"clock_faults", t.clock_faults},
+          {"late", t.late},
+          {"late_s", t.late_s}};
+}
+
+Json hil_json(const HilReport& report) {
+  Json targets = Json::array();
+  for (const HilTargetReport& target : report.targets) targets.push_back(to_json(target));
+  return {{"synced", report.synced},   {"link", report.link_cost},  {"requests", report.requests},
+          {"refused", report.refused}, {"verdict", report.verdict}, {"targets", targets}};
+}
+
 }  // namespace
+
+std::string to_json(const HilReport& report) { return hil_json(report).dump(); }
 
 double RunReport::real_time_factor() const { return wall.ns() > 0 ? simulated.seconds() / wall.seconds() : 0; }
 
@@ -42,31 +82,34 @@ double RunReport::coordination_share() const {
 std::string to_json(const RunReport& report) {
   Json programs = Json::array();
   for (const ProgramReport& program : report.programs) programs.push_back(to_json(program));
-  const Json json{{"scenario", report.scenario},
-                  {"mode", Words<Mode>::list[static_cast<std::size_t>(report.mode)]},
-                  {"end", to_string(report.end)},
-                  {"why", report.why},
-                  {"simulated_s", report.simulated.seconds()},
-                  {"wall_s", report.wall.seconds()},
-                  {"real_time_factor", report.real_time_factor()},
-                  {"drift_max_ns", report.drift_max.ns()},
-                  {"drift_p99_ns", report.drift_p99.ns()},
-                  {"drift_exact", report.drift_exact},
-                  {"digest", report.record.digest.hex},
-                  {"digest_complete", report.record.digest.complete},
-                  {"coordination_share", report.coordination_share()},
-                  {"wall_shares_s",
-                   {{"programs", report.shares.programs.seconds()},
-                    {"world", report.shares.world.seconds()},
-                    {"coordination", report.shares.coordination.seconds()},
-                    {"idle", report.shares.idle.seconds()}}},
-                  {"programs", programs},
-                  {"journal",
-                   {{"file", report.journal},
-                    {"records", report.record.messages},
-                    {"bytes", report.record.bytes},
-                    {"dropped", report.record.dropped}}},
-                  {"notes", report.notes}};
+  Json json{{"scenario", report.scenario},
+            {"mode", Words<Mode>::list[static_cast<std::size_t>(report.mode)]},
+            {"end", to_string(report.end)},
+            {"why", report.why},
+            {"simulated_s", report.simulated.seconds()},
+            {"wall_s", report.wall.seconds()},
+            {"real_time_factor", report.real_time_factor()},
+            {"drift_max_ns", report.drift_max.ns()},
+            {"drift_p99_ns", report.drift_p99.ns()},
+            {"drift_exact", report.drift_exact},
+            {"digest", report.record.digest.hex},
+            {"digest_complete", report.record.digest.complete},
+            {"coordination_share", report.coordination_share()},
+            {"wall_shares_s",
+             {{"programs", report.shares.programs.seconds()},
+              {"world", report.shares.world.seconds()},
+              {"coordination", report.shares.coordination.seconds()},
+              {"waited", report.shares.waited.seconds()},
+              {"idle", report.shares.idle.seconds()}}},
+            {"control", report.control},
+            {"programs", programs},
+            {"journal",
+             {{"file", report.journal},
+              {"records", report.record.messages},
+              {"bytes", report.record.bytes},
+              {"dropped", report.record.dropped}}},
+            {"notes", report.notes}};
+  if (report.hil) json["hil"] = hil_json(*report.hil);
   return json.dump();
 }
 

@@ -2,6 +2,7 @@
 // One runner for each way of passing time; run_scenario() chooses. Each builds what it needs from the scenario, throws
 // InputError before anything starts, and leaves a complete journal.
 
+#include "scenario/flow_plan.hpp"
 #include "scenario/run.hpp"
 
 namespace isochron {
@@ -16,12 +17,20 @@ void check_coordinator(const Scenario& scenario);
 RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch);
 
+void check_realtime(const Scenario& scenario);
+RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
+void check_hil(const Scenario& scenario);
+RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+
 void check_flows(const Scenario& scenario);
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+/// One node of it, options.node; the others run elsewhere.
+RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
-/// Nodes of any origin, by the scenario's executor; `names` are those of the nodes.
-RunReport run_system(flow::System& system, const std::vector<std::string>& names, const Scenario& scenario,
-                     const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
+/// A system of any origin, by the scenario's executor.
+RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                   RunWatch& watch);
 
 void check_agents(const Scenario& scenario);
 RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);

@@ -1,5 +1,6 @@
 #include "scenario/scenario.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -36,6 +37,8 @@ class Checker {
   void check() {
     if (scenario_.duration <= SimSpan::zero())
       say(scenario_, "duration", "must be more than nothing", "as in `duration: 20s`");
+    if (scenario_.time.hang <= WallSpan::zero()) say(scenario_.time, "hang", "must be more than nothing", "");
+    if (scenario_.time.cores == 0u) say(scenario_.time, "cores", "must be one or more", "");
     if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
     if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
       say(scenario_.flows, "workers", "must be 1 to 256", "");
@@ -48,6 +51,10 @@ class Checker {
     if (!scenario_.robots.empty() && !scenario_.world) {
       say(scenario_, "robots", "`robots` need a `world` to act in", "add `world: {model: …}`");
     }
+    if (!scenario_.vehicles.empty() && !scenario_.world) {
+      say(scenario_, "vehicles", "need a `world` to drive in", "add `world: {model: …}`");
+    }
+    for (const auto& [name, vehicle] : scenario_.vehicles) check_driver(vehicle.driver);
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
     check_compute(scenario_.time.compute);
   }
@@ -59,6 +66,17 @@ class Checker {
   void check_world(const WorldSection& world) {
     if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be more than nothing", "");
   }
+  void check_driver(const DriverSection& driver) {
+    if (!driver.file.empty() && !driver.path.empty()) {
+      mistakes_.push_back({driver.place, "a driver has either a `file` or a `path`", "leave one of them out"});
+    }
+    if (driver.file.empty() && driver.path.empty() && !driver.key_places.empty()) {
+      mistakes_.push_back({driver.place, "a driver needs a `file` or a `path`", "or write `driver: program`"});
+    }
+    if (driver.path.size() == 1) say(driver, "path", "needs two points", "as in `path: [[0, 0], [100, 0]]`");
+    if (driver.every <= SimSpan::zero()) say(driver, "every", "must be more than nothing", "");
+    if (driver.speed < 0) say(driver, "speed", "must not be negative", "");
+  }
   void check_compute(const ComputeSection& compute) {
     const int said = (compute.recorded.empty() ? 0 : 1) + (compute.modelled ? 1 : 0);
     if (compute.contract == Contract::recorded && said != 1) {
@@ -69,10 +87,17 @@ class Checker {
   void check_robot(const RobotSection& robot) {
     std::set<std::string> names;
     for (const auto& [name, program] : robot.programs) names.insert(name);
-    for (const auto& [name, program] : robot.programs) check_program(name, program, names);
+    if (robot.cores < 1 || robot.cores > 64) say(robot, "cores", "must be 1 to 64", "");
+    for (const auto& [name, program] : robot.programs) {
+      check_program(name, program, names);
+      if (program.core >= robot.cores) {
+        say(program, "core", "is beyond the robot's " + std::to_string(robot.cores), "give the robot `cores: N`");
+      }
+    }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
-    if (program.run.empty() == program.library.empty()) {
+    const bool remote = scenario_.time.mode == Mode::hil && program.run.empty() && program.library.empty();
+    if (program.run.empty() == program.library.empty() && !remote) {
       mistakes_.push_back(
           {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
     }
@@ -81,6 +106,9 @@ class Checker {
           "names `" + program.run[0] + "`, which is no executable next to the scenario file or on the PATH", "");
     }
     if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be more than nothing", "");
+    if (program.deadline && *program.deadline <= SimSpan::zero()) {
+      say(program, "deadline", "must be more than nothing", "");
+    }
     if (program.offset < SimSpan::zero()) say(program, "offset", "must not be negative", "");
     if (!program.library.empty() && !program.every) say(program, "library", "needs `every`", "as in `every: 10ms`");
     if (!program.to.empty() && !names.contains(program.to)) {
@@ -88,6 +116,10 @@ class Checker {
           nearest_hint(program.to, {names.begin(), names.end()}));
     }
     if (program.compute) check_compute(*program.compute);
+    if (program.target.links < 1 || program.target.links > 256) say(program.target, "links", "must be 1 to 256", "");
+    if (program.target.cpu_quota && program.target.cpu_quota->value() > 1) {
+      say(program.target, "cpu_quota", "is a part of one core, at most 1", "as in `cpu_quota: 0.2`");
+    }
   }
 
   const Scenario& scenario_;
@@ -100,6 +132,14 @@ void settle_contract(ComputeSection& compute) {
   if (compute.place.line == 0) return;
   if (!compute.recorded.empty()) compute.contract = Contract::recorded;
   if (compute.modelled) compute.contract = Contract::modelled;
+}
+
+/// What was run: the file with everything that was set on the command line.
+std::string text_with(const Value& root, const std::vector<Override>& overrides) {
+  std::string text = "# as run, with";
+  for (const Override& set : overrides) text += " --set " + set.path + "=" + set.value;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text + "\n" + to_yaml(root);
 }
 
 }  // namespace
@@ -139,7 +179,7 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   scenario.file = file;
   scenario.folder = folder;
-  scenario.text = text;
+  scenario.text = overrides.empty() ? text : text_with(root, overrides);
   return scenario;
 }
 

@@ -16,8 +16,10 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/vehicle_section.hpp"
 
 namespace isochron {
 
@@ -68,13 +70,22 @@ void describe(V& v, ComputeSection& s) {
   v.optional("modelled", s.modelled, "declare them");
 }
 
+enum class Rights { use, insist, without };
+template <>
+struct Words<Rights> {
+  static constexpr std::array<const char*, 3> list{"use", "insist", "without"};
+};
+
 struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
   SimSpan quantum = std::chrono::milliseconds(1);
+  std::optional<std::uint32_t> cores;
+  Rights privileges = Rights::use;
   Pace pace;
   Fraction cpu_speed{1, 1};
   WallSpan stall = std::chrono::seconds(5);
+  WallSpan hang = std::chrono::seconds(30);
 };
 template <class V>
 void describe(V& v, TimeSection& s) {
@@ -82,8 +93,17 @@ void describe(V& v, TimeSection& s) {
   v.optional("compute", s.compute,
              "what computing costs, unless a program says otherwise: zero, measured, {recorded: FILE}, {modelled: …}");
   v.optional("quantum", s.quantum, "how far parts may drift apart before the one ahead is stopped");
+  v.optional(
+      "cores", s.cores,
+      "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
+  v.optional("privileges", s.privileges,
+             "real-time priorities for measured programs and mode realtime: use them if allowed, insist on them, or do "
+             "without");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
+  v.optional(
+      "hang", s.hang,
+      "a program that computes or blocks this long without asking for anything is ended (not where it is measured)");
   v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");
 }
 
@@ -118,8 +138,8 @@ struct WorldSection : Section {
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
-  v.required("model", s.model, "the model file, MJCF (.xml) or URDF");
-  v.optional("engine", s.engine, "mujoco, ode, or the path of a shared library with an engine of your own");
+  v.required("model", s.model, "the model file, MJCF (.xml) or URDF; for an engine of your own whatever it reads");
+  v.optional("engine", s.engine, "mujoco, ode, or a shared library with an engine of your own");
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
@@ -154,6 +174,7 @@ struct ProgramSection : Section {
   SimSpan offset;
   std::optional<SimSpan> deadline;
   int priority = 0;
+  std::uint32_t core = 0;
   bool best_effort = false;
   std::string to;
   ClockKind clock = ClockKind::native;
@@ -162,6 +183,7 @@ struct ProgramSection : Section {
   Blocking blocking = Blocking::wall;
   OnEnd on_exit = OnEnd::end;
   ByteSize memory{1 << 30};
+  TargetSection target;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -173,7 +195,9 @@ void describe(V& v, ProgramSection& s) {
   v.optional("offset", s.offset, "first release");
   v.optional("deadline", s.deadline, "time from release to wait() that counts as met; the period if left out");
   v.optional("priority", s.priority, "under fixed-priority: higher runs first");
-  v.optional("best_effort", s.best_effort, "runs when nobody else wants to, as planners do");
+  v.optional("core", s.core, "which of the robot's cores it runs on, from 0");
+  v.optional("best_effort", s.best_effort,
+             "runs when nobody else of its core wants to, as planners do; has no deadline");
   v.optional("to", s.to, "the program of this robot that receives what this one sends");
   v.optional("clock", s.clock,
              "virtual: the program knows nothing of Isochron; its clock and sleeps follow simulated time");
@@ -182,11 +206,13 @@ void describe(V& v, ProgramSection& s) {
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
   v.optional("on_exit", s.on_exit, "what its end means for the run");
   v.optional("memory", s.memory, "it may not use more than this");
+  v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
 struct RobotSection : Section {
   std::string body;
   Policy policy = Policy::least_progress;
+  std::uint32_t cores = 1;
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
   Named<ProgramSection> programs;
@@ -195,6 +221,7 @@ template <class V>
 void describe(V& v, RobotSection& s) {
   v.optional("body", s.body, "the robot's body in the model; its own name if left out");
   v.optional("policy", s.policy, "how its programs share its computer");
+  v.optional("cores", s.cores, "cores of its computer; programs of different cores run at the same time");
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
@@ -205,13 +232,46 @@ struct NodeSection : Section {
   std::string type;
   Named<std::string> with;
   Named<std::string> inputs;
+  Named<std::string> drives;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, NodeSection& s) {
   v.required("library", s.library, "the shared library that has it");
   v.required("type", s.type, "its type in that library");
   v.optional("with", s.with, "its parameters");
-  v.optional("inputs", s.inputs, "input: node.output");
+  v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
+  v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
+  v.optional("at", s.at,
+             "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
+}
+
+enum class CarrierKind : std::uint8_t { tcp, dds, ros };
+template <>
+struct Words<CarrierKind> {
+  static constexpr std::array<const char*, 3> list{"tcp", "dds", "ros"};
+};
+
+struct NetworkSection : Section {
+  CarrierKind carrier = CarrierKind::tcp;
+  std::string federation;
+  WallSpan lost_after = std::chrono::seconds(10);
+  FilePath key;
+  std::uint32_t domain = 0;
+  std::string interface;
+  std::vector<std::string> hosts;
+};
+template <class V>
+void describe(V& v, NetworkSection& s) {
+  v.optional("carrier", s.carrier, "what carries messages between nodes that run with --node or launch");
+  v.optional("federation", s.federation, "keeps runs on one network apart; the scenario's name if left out");
+  v.optional("lost_after", s.lost_after, "a node that is silent for so long is given up");
+  v.optional("key", s.key, "file with the key that all nodes share; ISOCHRON_KEY in the environment does as well");
+  v.optional("domain", s.domain, "of DDS");
+  v.optional("interface", s.interface, "of DDS: name or address of the network interface");
+  v.optional("hosts", s.hosts, "of DDS: where to look for others if there is no multicast");
 }
 
 template <>
@@ -223,6 +283,7 @@ struct FlowsSection : Section {
   flow::How executor = flow::How::thread;
   int workers = 2;
   std::optional<int> capacity;
+  std::uint64_t disturb = 0;
 };
 template <class V>
 void describe(V& v, FlowsSection& s) {
@@ -231,6 +292,8 @@ void describe(V& v, FlowsSection& s) {
   v.optional("workers", s.workers, "how many, for executor: pool");
   v.optional("capacity", s.capacity,
              "messages that fit into a flow before its source waits; as the node declares if left out");
+  v.optional("disturb", s.disturb,
+             "not 0: random delays between steps, of this seed; they may cost time but must change nothing");
 }
 
 template <>
@@ -248,21 +311,30 @@ void describe(V& v, JournalSection& s) {
   v.optional("when_full", s.when_full, "drop and count, or block; block where runs must repeat");
 }
 
+/// One `--set path=value`.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
 struct Scenario : Section {
   std::string name;
   SimSpan duration = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::optional<WorldSection> world;
+  Named<VehicleSection> vehicles;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   std::optional<AgentsSection> agents;
   FlowsSection flows;
+  NetworkSection network;
   TimeSection time;
+  HilSection hil;
   JournalSection journal;
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
-  std::string text;    // as read; goes into the journal
+  std::string text;    // as read, or as changed by overrides; goes into the journal
 };
 template <class V>
 void describe(V& v, Scenario& s) {
@@ -270,19 +342,16 @@ void describe(V& v, Scenario& s) {
   v.optional("duration", s.duration, "simulated time to run for");
   v.optional("seed", s.seed, "of all randomness");
   v.optional("world", s.world, "what is simulated");
+  v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
   v.optional("flows", s.flows, "how nodes are run");
+  v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");
+  v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
 }
-
-/// One `--set path=value`.
-struct Override {
-  std::string path;
-  std::string value;
-};
 
 /// Throws InputError with every mistake.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides = {});

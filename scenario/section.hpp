@@ -120,6 +120,7 @@ class SectionReader {
   template <class T>
   void read(const Value& value, std::vector<T>& target) {
     if (value.kind != Value::Kind::list) return mistake(value.place, "a list is expected here", "write [a, b]");
+    target.clear();  // what is given takes the place of the default
     for (const Value& item : value.items) read(item, target.emplace_back());
   }
   template <class T, std::size_t n>

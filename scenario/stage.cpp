@@ -1,5 +1,10 @@
 #include "scenario/stage.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "scenario/find_file.hpp"
+#include "scenario/scene_messages.hpp"
 #include "world/fields.hpp"
 
 namespace isochron {
@@ -16,8 +21,19 @@ std::vector<std::uint32_t> free_bodies(const world::Catalog& catalog) {
   return bodies;
 }
 
-std::unique_ptr<world::World> make_world(const WorldSection& section) {
-  auto world = std::make_unique<world::World>(world::load_engine(section.engine, section.model.path), section.step);
+/// "mujoco", "ode", or where the library is.
+std::string engine_of(const Scenario& scenario) {
+  const WorldSection& section = *scenario.world;
+  if (section.engine == "mujoco" || section.engine == "ode") return section.engine;
+  if (auto found = find_library(section.engine, scenario.folder)) return *found;
+  throw InputError(section.place_of("engine"), "there is no engine `" + section.engine + "`",
+                   "mujoco, ode, or a shared library next to the scenario file or in Isochron's own lib folder");
+}
+
+std::unique_ptr<world::World> make_world(const Scenario& scenario) {
+  const WorldSection& section = *scenario.world;
+  auto world =
+      std::make_unique<world::World>(world::load_engine(engine_of(scenario), section.model.path), section.step);
   const auto bodies = free_bodies(world->catalog());
   if (section.walls) {
     const WallsSection& walls = *section.walls;
@@ -25,14 +41,15 @@ std::unique_ptr<world::World> make_world(const WorldSection& section) {
         bodies, world::PenaltyWalls::Settings{walls.half_width, walls.reach, walls.stiffness}));
   }
   if (section.wind) world->add(std::make_unique<world::Wind>(bodies, section.wind->velocity, section.wind->drag));
+  add_vehicles(scenario, *world);
   return world;
 }
 
 }  // namespace
 
-Stage::Stage(const Scenario& scenario) : world_(make_world(*scenario.world)) {
-  const world::Catalog& catalog = world_->catalog();
-  sensors_ = std::make_unique<world::SensorSet>(sensor_specs(scenario), catalog, scenario.seed);
+Stage::Stage(const Scenario& scenario)
+    : world_(make_world(scenario)), catalog_(world_->whole_catalog()), vehicles_(scenario, *world_) {
+  sensors_ = std::make_unique<world::SensorSet>(sensor_specs(scenario), catalog_, scenario.seed);
   if (sensors_->needs_scene()) {
     scene_ = std::make_unique<world::Scene>(world_->engine().geometry());
   }
@@ -41,6 +58,9 @@ Stage::Stage(const Scenario& scenario) : world_(make_world(*scenario.world)) {
     const world::Actuator& made = actuators_.emplace_back(std::move(spec), world_->actuators());
     actuator_of_[made.index()] = static_cast<int>(actuators_.size()) - 1;
   }
+  auto disturbance = std::make_unique<Disturbance>();
+  disturbance_ = disturbance.get();
+  world_->add(std::move(disturbance));
   state_ = world_->make_state();
 }
 
@@ -55,12 +75,38 @@ Result<Done, std::string> Stage::command(std::uint32_t actuator, SimTime at, dou
   return done();
 }
 
-void Stage::begin(RunRecord& record) {
+std::size_t Stage::snapshot_size() {
+  world::Carrier counter;
+  for (world::Actuator& actuator : actuators_) actuator.carry(counter);
+  return world_->snapshot_size() + sensors_->snapshot_size() + counter.numbers();
+}
+
+void Stage::snapshot(std::span<double> into) {
+  const std::size_t world = world_->snapshot_size(), sensors = sensors_->snapshot_size();
+  world_->snapshot(into.first(world));
+  sensors_->snapshot(into.subspan(world, sensors));
+  carry_actuators(world::Carrier::saving(into.subspan(world + sensors)));
+}
+
+void Stage::restore(std::span<const double> from) {
+  const std::size_t world = world_->snapshot_size(), sensors = sensors_->snapshot_size();
+  world_->restore(from.first(world));
+  sensors_->restore(from.subspan(world, sensors));
+  carry_actuators(world::Carrier::restoring(from.subspan(world + sensors)));
+}
+
+void Stage::carry_actuators(world::Carrier c) {
+  for (world::Actuator& actuator : actuators_) actuator.carry(c);
+}
+
+void Stage::begin(RunRecord& record, RunWatch& watch) {
   record_ = &record;
+  watch_ = &watch;
   Journal& journal = record.journal();
   state_channel_ = journal.channel<world::WorldState>("/world/state");
-  transform_channel_ = journal.channel<world::view::TFMessage>("/tf", {.in_digest = false});
-  joint_channel_ = journal.channel<world::view::JointState>("/joint_states", {.in_digest = false});
+  transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
+  joint_channel_ = journal.channel<sensor_msgs::JointState>("/joint_states", {.in_digest = false});
+  vehicles_.begin(journal);
   for (std::size_t i = 0; i < sensors_->size(); ++i) {
     const world::Sensor& sensor = (*sensors_)[i];
     std::vector<ChannelId>& channels = reading_channels_.emplace_back();
@@ -70,18 +116,28 @@ void Stage::begin(RunRecord& record) {
       channels.push_back(journal.channel(topic, {output.message_name, output.schema}));
     }
   }
+  record_scene();
   record_state();
+}
+
+void Stage::look(SimTime at) { look_before(at + SimSpan::from_ns(1)); }
+
+void Stage::look_before(SimTime until) {
+  if (sensors_->next_sample() >= until) return;
+  const world::WorldView view(*world_, scene_.get());
+  sensors_->take_before(until, view, [this](std::size_t sensor, const world::Reading& reading) {
+    if (record_ != nullptr) record_reading(sensor, reading);
+  });
 }
 
 Result<Done, std::string> Stage::take_step() {
   const SimTime now = world_->time();
   const SimTime next = now + world_->step();
-  if (sensors_->next_sample() < next) {
-    const world::WorldView view(world_->engine(), scene_.get());
-    sensors_->take_before(next, view, [this](std::size_t sensor, const world::Reading& reading) {
-      if (record_ != nullptr) record_reading(sensor, reading);
-    });
+  if (watch_ != nullptr) {
+    watch_->control().hold(next, record_->clock(), watch_->stop_flag());
+    obey(watch_->control());
   }
+  look_before(next);
   for (world::Actuator& actuator : actuators_) {
     // The value passed its limits already; only a NaN could be refused, and that was refused on its way in.
     (void)world_->command(actuator.index(), actuator.value_at(now)).ok();
@@ -90,6 +146,31 @@ Result<Done, std::string> Stage::take_step() {
   if (!stepped.ok()) return fail(stepped.error().what);
   if (record_ != nullptr) record_state();
   return done();
+}
+
+void Stage::obey(RunControl& control) {
+  for (Mark& mark : control.take(world_->time())) {
+    mark.at = world_->time();
+    const std::vector<std::string>& bodies = world_->catalog().bodies;
+    if (mark.what == "push") {
+      const auto body = std::find(bodies.begin() + 1, bodies.end(), mark.about);
+      if (body == bodies.end()) continue;
+      disturbance_->push(static_cast<std::uint32_t>(body - bodies.begin()), mark.force,
+                         mark.at + SimSpan::from_ns(std::llround(mark.seconds * 1e9)));
+    }
+    if (!mark_channel_) mark_channel_ = record_->journal().channel<Mark>(marks_topic);
+    record_->producer().write(*mark_channel_, mark.at, mark);
+  }
+}
+
+void Stage::record_scene() {
+  constexpr std::size_t most = 12U << 20U;  // a model with larger meshes is shown without them
+  const ChannelId channel = record_->journal().channel<scene::SceneUpdate>("/scene", {.in_digest = false});
+  scene::SceneUpdate scene = scene::describe_scene(world_->engine());
+  if (cdr_size(scene) > most) {
+    for (scene::SceneEntity& entity : scene.entities) entity.triangles.clear();
+  }
+  record_->producer().write(channel, world_->time(), scene);
 }
 
 void Stage::record_state() {
@@ -101,6 +182,7 @@ void Stage::record_state() {
   next_view_ = state_.time + SimSpan(10ms);  // a picture does not need more
   fill(transforms_, state_, world_->catalog());
   producer.write(transform_channel_, state_.time, transforms_);
+  vehicles_.write(producer, state_);
   fill(joints_, state_, world_->catalog());
   if (!joints_.name.empty()) producer.write(joint_channel_, state_.time, joints_);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The stage of a scenario: its world with forces, sensors and actuators, and the record of what happens there. Every
-// mode plays on the same stage; they differ in who may act when.
+// The stage of a scenario: its world with forces, vehicles, sensors and actuators, and the record of what happens
+// there. Every mode plays on the same stage; they differ in who may act when.
 //
 // Promises: the state at t is whole and recorded before anybody acts on it. What is recorded depends on the commands
 // and
@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "scenario/disturbance.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/vehicles.hpp"
 #include "world/actuators/actuator.hpp"
 #include "world/messages.hpp"
 #include "world/scene.hpp"
@@ -30,31 +32,52 @@ class Stage {
   [[nodiscard]] world::World& world() { return *world_; }
   [[nodiscard]] world::SensorSet& sensors() { return *sensors_; }
   [[nodiscard]] SimSpan step() const { return world_->step(); }
+  /// All that has a name, parts of vehicles included.
+  [[nodiscard]] const world::Catalog& catalog() const { return catalog_; }
+  /// The world as sensors see it now.
+  [[nodiscard]] world::WorldView view() { return world::WorldView(*world_, scene_.get()); }
   /// Commands to an actuator that the scenario gives a delay or a limit pass through it; others go straight to the
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
 
-  /// Makes the channels and records the first state.
-  void begin(RunRecord& record);
+  /// Makes the channels and records the first state. The watch is obeyed before each step.
+  void begin(RunRecord& record, RunWatch& watch);
+  /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
+  void look(SimTime at);
   /// One step of the world, with all sensors that look before it ends.
   Result<Done, std::string> take_step();
 
+  /// World, sensors and actuators together, as numbers; the same stage or one made alike takes it back, and then does
+  /// what it did before, bit for bit. Neither allocates. The record is not part of it.
+  [[nodiscard]] std::size_t snapshot_size();
+  void snapshot(std::span<double> into);
+  void restore(std::span<const double> from);
+
  private:
+  void carry_actuators(world::Carrier c);
+  void look_before(SimTime until);
+  void obey(RunControl& control);
+  void record_scene();
   void record_state();
   void record_reading(std::size_t sensor, const world::Reading& reading);
 
   std::unique_ptr<world::World> world_;
+  world::Catalog catalog_;
   std::unique_ptr<world::SensorSet> sensors_;
   std::unique_ptr<world::Scene> scene_;
   std::vector<world::Actuator> actuators_;
   std::vector<int> actuator_of_;  // by the world's actuator; -1 = none between
 
+  Disturbance* disturbance_ = nullptr;  // the world's
   RunRecord* record_ = nullptr;
+  RunWatch* watch_ = nullptr;
+  VehicleRecord vehicles_;
   world::State state_;
   world::WorldState message_;
-  world::view::TFMessage transforms_;
-  world::view::JointState joints_;
+  tf2_msgs::TFMessage transforms_;
+  sensor_msgs::JointState joints_;
   ChannelId state_channel_, transform_channel_, joint_channel_;
+  std::optional<ChannelId> mark_channel_;  // made for the first mark: a run without any has the digest it always had
   std::vector<std::vector<ChannelId>> reading_channels_;
   SimTime next_view_;
 };

@@ -156,4 +156,61 @@ void set_path(Value& root, std::string_view path, const std::string& text, const
   *at = parse_yaml(text, origin);
 }
 
+namespace {
+
+std::string quoted(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_./+-") == std::string::npos;
+  if (plain && text != "null" && text.front() != '-') return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += '\\';
+    if (byte >= 0x20 && byte != 0x7f) {
+      out += c;
+    } else {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\x%02x", byte);
+      out += code;
+    }
+  }
+  return out + "\"";
+}
+
+void write_yaml(const Value& value, std::size_t depth, std::string& out) {
+  const std::string indent(2 * depth, ' ');
+  switch (value.kind) {
+    case Value::Kind::null:
+      out += " null\n";
+      break;
+    case Value::Kind::scalar:
+      out += " " + quoted(value.scalar) + "\n";
+      break;
+    case Value::Kind::list:
+      out += value.items.empty() ? " []\n" : "\n";
+      for (const Value& item : value.items) {
+        out += indent + "-";
+        write_yaml(item, depth + 1, out);
+      }
+      break;
+    case Value::Kind::map:
+      out += value.entries.empty() ? " {}\n" : "\n";
+      for (const Value::Entry& entry : value.entries) {
+        out += indent + quoted(entry.key) + ":";
+        write_yaml(entry.value, depth + 1, out);
+      }
+      break;
+  }
+}
+
+}  // namespace
+
+std::string to_yaml(const Value& value) {
+  std::string out;
+  write_yaml(value, 0, out);
+  if (value.kind == Value::Kind::map || value.kind == Value::Kind::list) out.erase(0, 1);  // it began on a new line
+  return out;
+}
+
 }  // namespace isochron

@@ -39,4 +39,7 @@ Value parse_yaml(const std::string& text, const std::string& file);
 /// The text is YAML itself. Throws InputError placed at `origin`.
 void set_path(Value& root, std::string_view path, const std::string& text, const std::string& origin);
 
+/// As YAML that reads back to the same tree.
+std::string to_yaml(const Value& value);
+
 }  // namespace isochron

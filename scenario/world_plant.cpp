@@ -1,12 +1,27 @@
 #include "scenario/world_plant.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "world/sensors/plain_reading.hpp"
 
 namespace isochron {
 namespace {
 
 std::string array_type(std::size_t n) { return n == 1 ? "float64" : "float64[" + std::to_string(n) + "]"; }
+
+bool hangs_on(std::uint32_t body, std::uint32_t root, const std::vector<std::uint32_t>& parents) {
+  while (body != root && parents[body] != body) body = parents[body];
+  return body == root;
+}
+
+/// Numbers from here and there, one after the other.
+void gather(const std::vector<double>& from, const std::vector<std::uint32_t>& where, std::span<std::byte> to) {
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    std::memcpy(to.data() + i * sizeof(double), &from[where[i]], sizeof(double));
+  }
+}
 
 /// Everything that programs write is made of doubles.
 bool all_finite(std::span<const std::byte> bytes) {
@@ -22,17 +37,8 @@ bool all_finite(std::span<const std::byte> bytes) {
 
 WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), state_(stage.world().make_state()) {
   const world::World& world = stage.world();
-  for (const auto& [robot, section] : scenario.robots) {
-    const std::string& name = section.body.empty() ? robot : section.body;
-    const auto body = world.catalog().body(name);
-    if (!body && section.body.empty()) continue;  // a robot that acts through actuators only
-    if (!body) {
-      throw InputError(section.place_of("body"), "the model has no body `" + name + "`",
-                       nearest_hint(name, world.catalog().bodies));
-    }
-    add({robot + "/pose", message_name<Motion>(), sizeof(Motion), true, false}, Kind::pose, *body);
-    add({robot + "/wrench", message_name<Wrench>(), sizeof(Wrench), true, true}, Kind::wrench, *body);
-  }
+  for (std::uint32_t i = 0; i < stage.sensors().size(); ++i) add_sensor(i);
+  for (const auto& [robot, section] : scenario.robots) add_body(robot, section);
   for (std::uint32_t i = 0; i < world.actuators().size(); ++i) {
     add({world.actuators()[i].name, "float64", sizeof(double), true, true}, Kind::actuator, i);
   }
@@ -40,11 +46,71 @@ WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), 
     const std::size_t n = world.sensors()[i].dimensions;
     add({world.sensors()[i].name, array_type(n), n * sizeof(double), true, false}, Kind::sensor, i);
   }
+  for (const auto& [robot, section] : scenario.robots) {
+    if (const auto body = world.catalog().body(section.body.empty() ? robot : section.body)) add_joints(robot, *body);
+  }
+}
+
+void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
+  const world::World& world = stage_.world();
+  std::vector<std::uint32_t> positions, velocities, efforts;
+  for (const world::JointInfo& joint : world.catalog().joints) {
+    if (joint.positions != 1 || !hangs_on(joint.body, body, world.catalog().parents)) continue;
+    positions.push_back(joint.position_at);
+    velocities.push_back(joint.velocity_at);
+    if (const auto motor = world.catalog().actuator(joint.name)) efforts.push_back(*motor);
+  }
+  const auto add_list = [&](const char* name, Kind kind, std::vector<std::uint32_t> list) {
+    if (list.empty()) return;
+    const std::size_t n = list.size();
+    add({robot + "/" + name, "float64[" + std::to_string(n) + "]", n * sizeof(double), true, kind == Kind::efforts},
+        kind, static_cast<std::uint32_t>(lists_.size()));
+    lists_.push_back(std::move(list));
+  };
+  add_list("joint_positions", Kind::joint_positions, std::move(positions));
+  add_list("joint_velocities", Kind::joint_velocities, std::move(velocities));
+  add_list("efforts", Kind::efforts, std::move(efforts));
+}
+
+void WorldPlant::add_sensor(std::uint32_t index) {
+  const world::Sensor& sensor = stage_.sensors()[index];
+  const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
+  if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
+    return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+  }
+  for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
+    const world::Output& o = sensor.outputs()[output];
+    add({o.name.empty() ? name : name + "/" + o.name, o.message_name, sensor.largest(output), true, false, true},
+        Kind::reading, index);
+    sources_.back().output = output;
+  }
+}
+
+/// A robot without a body of its own acts through actuators only. A sensor named `pose` is what its programs see of it.
+void WorldPlant::add_body(const std::string& robot, const RobotSection& section) {
+  const std::string& name = section.body.empty() ? robot : section.body;
+  const world::Catalog& catalog = stage_.world().catalog();
+  const auto body = catalog.body(name);
+  if (!body && section.body.empty()) return;
+  if (!body) {
+    throw InputError(section.place_of("body"), "the model has no body `" + name + "`",
+                     nearest_hint(name, catalog.bodies));
+  }
+  if (!has(robot + "/pose")) {
+    add({robot + "/pose", message_name<Motion>(), sizeof(Motion), true, false}, Kind::pose, *body);
+  }
+  if (!has(robot + "/wrench")) {
+    add({robot + "/wrench", message_name<Wrench>(), sizeof(Wrench), true, true}, Kind::wrench, *body);
+  }
+}
+
+bool WorldPlant::has(const std::string& name) const {
+  return std::any_of(variables_.begin(), variables_.end(), [&](const auto& v) { return v.name == name; });
 }
 
 void WorldPlant::add(coordinator::Variable variable, Kind kind, std::uint32_t index) {
   variables_.push_back(std::move(variable));
-  sources_.push_back({kind, index, {}});
+  sources_.push_back({kind, index, {}, 0});
 }
 
 Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
@@ -55,7 +121,25 @@ Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
   return done();
 }
 
-void WorldPlant::read(std::uint32_t variable, SimTime, std::span<std::byte> value) {
+SimTime WorldPlant::asked(std::uint32_t variable, SimTime at) {
+  const Source& source = sources_[variable];
+  if (source.kind != Kind::reading) return at;
+  world::Sensor& sensor = stage_.sensors()[source.index];
+  const bool at_once = sensor.spec().period > SimSpan::zero() && sensor.spec().acquire == SimSpan::zero();
+  return at_once ? at : sensor.ask(at);
+}
+
+coordinator::Sample WorldPlant::sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) {
+  const Source& source = sources_[variable];
+  stage_.look(at);
+  const world::Reading* reading = stage_.sensors()[source.index].latest_at(at);
+  if (reading == nullptr) return {};
+  const auto bytes = reading->bytes(source.output);
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  return {bytes.size(), reading->taken()};
+}
+
+void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> value) {
   const Source& source = sources_[variable];
   switch (source.kind) {
     case Kind::pose: {
@@ -72,6 +156,21 @@ void WorldPlant::read(std::uint32_t variable, SimTime, std::span<std::byte> valu
       break;
     case Kind::sensor:
       std::memcpy(value.data(), &state_.sensors[stage_.world().sensor_at(source.index)], value.size());
+      break;
+    case Kind::reading: {
+      stage_.look(at);
+      const world::Sensor& sensor = stage_.sensors()[source.index];
+      world::fill_plain(sensor.spec().type, sensor.latest_at(at), value);
+      break;
+    }
+    case Kind::joint_positions:
+      gather(state_.positions, lists_[source.index], value);
+      break;
+    case Kind::joint_velocities:
+      gather(state_.velocities, lists_[source.index], value);
+      break;
+    case Kind::efforts:
+      gather(state_.commands, lists_[source.index], value);
       break;
   }
 }
@@ -92,6 +191,12 @@ void WorldPlant::write(std::uint32_t variable, SimTime at, std::span<const std::
     std::memcpy(&command, value.data(), sizeof command);
     // A command that finds its delay line full is the program's own flood; the last one holds.
     (void)stage_.command(source.index, at, command).ok();
+  } else if (source.kind == Kind::efforts) {
+    for (std::size_t i = 0; i < lists_[source.index].size(); ++i) {
+      double command = 0;
+      std::memcpy(&command, value.data() + i * sizeof command, sizeof command);
+      (void)stage_.command(lists_[source.index][i], at, command).ok();
+    }
   }
 }
 

@@ -4,10 +4,19 @@
 //     R/pose      isochron_msgs/msg/Motion   where it is and how it moves
 //     R/wrench    isochron_msgs/msg/Wrench   a push on it, held until the next write
 //
-// and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
-// A program of robot R may leave "R/" out.
+// for each of its sensors S that the scenario declares, what is available at the reader's own time
 //
-// Promises: reads at t see the state at the last step not after t. Writes act from the step that begins at or after t.
+//     R/S         a plain value of core/sensor_types.hpp; pictures and scans as CDR, R/S/depth where there are several
+//
+// where joints hang on that body, all of them at once, hinges and slides in the model's order
+//
+//     R/joint_positions, R/joint_velocities   float64[n]
+//     R/efforts                               float64[n], written and read back: the actuators that are named like them
+//
+// and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
+// A program of robot R may leave "R/" out. Who reads a sensor with `acquire` is kept waiting for that long.
+//
+// Promises: reads at t see the state at the last step not after t. Writes act in the step in which they fall.
 
 #include <vector>
 
@@ -24,24 +33,32 @@ class WorldPlant final : public coordinator::Plant {
   [[nodiscard]] const std::vector<coordinator::Variable>& variables() const override { return variables_; }
   [[nodiscard]] SimTime time() const override { return stage_.world().time(); }
   Result<Done, std::string> advance_to(SimTime t) override;
+  SimTime asked(std::uint32_t variable, SimTime at) override;
   void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override;
+  coordinator::Sample sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) override;
   [[nodiscard]] Result<Done, std::string> check(std::uint32_t variable,
                                                 std::span<const std::byte> value) const override;
   void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override;
 
  private:
-  enum class Kind { pose, wrench, actuator, sensor };
+  enum class Kind { pose, wrench, actuator, sensor, reading, joint_positions, joint_velocities, efforts };
   struct Source {
     Kind kind;
     std::uint32_t index;  // of the body, actuator or sensor
     Wrench held;
+    std::uint32_t output = 0;  // of a reading
   };
+  void add_body(const std::string& robot, const RobotSection& section);
+  void add_sensor(std::uint32_t index);
+  [[nodiscard]] bool has(const std::string& name) const;
   void add(coordinator::Variable variable, Kind kind, std::uint32_t index);
+  void add_joints(const std::string& robot, std::uint32_t body);
 
   Stage& stage_;
   std::vector<coordinator::Variable> variables_;
   std::vector<Source> sources_;
   world::State state_;
+  std::vector<std::vector<std::uint32_t>> lists_;  // where the numbers of joint_positions, … and efforts are
 };
 
 }  // namespace isochron

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every command that README.md and docs/ show in ```sh blocks. Usage: docs_test.py [BUILD_DIR]
+"""Runs every command that README.md and docs/ show in ```sh blocks, and every ```python block. Usage: docs_test.py [BUILD_DIR]
 
-The commands run in a scratch folder that looks like the source tree, with the built programs on the PATH. Lines that call
-./dev are left out: they would call this test again.
+They run in a scratch folder that looks like the source tree, with the built programs on the PATH. Lines that call ./dev are
+left out: they would call this test again. So are robot programs in Python, which attach() to a run that started them.
 """
 import os
 import pathlib
@@ -14,11 +14,17 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE / "build" / "release").resolve()
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.S | re.M)
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's numpy
 
 
 def commands(text: str) -> str:
     blocks = "".join(match[1] for match in BLOCK.finditer(text))
     return "\n".join(line for line in blocks.splitlines() if not line.strip().startswith("./dev"))
+
+
+def python_scripts(text: str) -> list[str]:
+    return [match[1] for match in PYTHON_BLOCK.finditer(text) if "attach()" not in match[1]]
 
 
 def scratch_tree(folder: pathlib.Path) -> None:
@@ -30,10 +36,13 @@ def scratch_tree(folder: pathlib.Path) -> None:
 
 
 def main() -> int:
-    environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", ISOCHRON=str(BUILD / "bin" / "isochron"),
+                       PYTHONPATH=str(SOURCE / "client" / "python"))
     passed = failed = 0
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
         script = commands(page.read_text())
+        for python in python_scripts(page.read_text()):
+            script += f"\n{PYTHON} - <<'END_OF_BLOCK'\n{python}\nEND_OF_BLOCK\n"
         if not script.strip():
             continue
         with tempfile.TemporaryDirectory() as folder:

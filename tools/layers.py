@@ -21,10 +21,12 @@ MAY_INCLUDE = {
     "v2x": {"core", "rt", "flow", "journal", "link"},
     "world": {"core", "rt", "flow", "journal", "link"},
     "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world"},
+    "view": {"core", "rt", "journal", "world", "scenario"},
+    "tasks": {"core", "client"},
     "bench": set(),
     "testing": {"core"},
     "apps": {"core", "rt", "flow", "journal", "link", "client", "coordinator", "hil", "agents", "v2x", "world",
-             "scenario", "bench"},
+             "scenario", "view", "bench"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 SOURCES = {".hpp", ".cpp", ".h", ".c"}

@@ -14,6 +14,13 @@ ControllerHost::ControllerHost(std::string name, std::unique_ptr<Controller> con
       commands_(world.actuators().size()) {}
 
 Result<Done, ControllerFault> ControllerHost::release(World& world) {
+  return release(world, [&world](std::uint32_t actuator, double value) -> Result<Done, std::string> {
+    if (auto taken = world.command(actuator, value); !taken) return fail(taken.error().what);
+    return done();
+  });
+}
+
+Result<Done, ControllerFault> ControllerHost::release(const World& world, const Taker& take) {
   const auto fault = [this](const std::string& why) {
     return fail(ControllerFault{"controller " + name_ + ": " + why});
   };
@@ -32,7 +39,7 @@ Result<Done, ControllerFault> ControllerHost::release(World& world) {
     }
   }
   for (const std::uint32_t actuator : commands_.written()) {
-    if (auto taken = world.command(actuator, commands_.value(actuator)); !taken) return fault(taken.error().what);
+    if (auto taken = take(actuator, commands_.value(actuator)); !taken) return fault(taken.error());
   }
   return done();
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,13 +21,28 @@
 
 #include "core/time.hpp"
 #include "world/plugin.hpp"
+#include "world/sensors/reading.hpp"
 #include "world/state.hpp"
 #include "world/world.hpp"
 
 namespace isochron::world {
 
 /// Changes whenever something below does.
-inline constexpr std::uint32_t controller_interface = 1;
+inline constexpr std::uint32_t controller_interface = 2;
+
+/// The sensors that the scenario declares, as a controller reads them: what was available at the time of its release.
+class Senses {
+ public:
+  virtual ~Senses() = default;
+  /// Of this robot by name, of another one as "prey/imu". Throws InputError with the nearest name.
+  [[nodiscard]] virtual std::uint32_t find(std::string_view sensor) const = 0;
+  /// The newest reading; null when there is none yet. `latest(i)->decode(message)` with core/ros_messages.hpp.
+  [[nodiscard]] virtual const Reading* latest(std::uint32_t sensor) const = 0;
+  /// For a sensor without a period: lets it look, and says when the answer is there.
+  virtual SimTime ask(std::uint32_t sensor) = 0;
+  /// The time of this release; the state's may be earlier by less than a step.
+  [[nodiscard]] virtual SimTime now() const = 0;
+};
 
 /// What a controller knows when it is made.
 struct ControllerSetup {
@@ -36,6 +52,7 @@ struct ControllerSetup {
   std::uint64_t seed = 0;                      // of the run: RandomStream(seed, name) is this controller's own
   std::map<std::string, std::string> options;  // as the scenario gives them
   const World* world = nullptr;                // to look up names: world->actuator("prey/fx")
+  Senses* senses = nullptr;                    // as long as the controller lives; null outside of a scenario
 };
 
 /// What a controller wants, until its call is over.
@@ -77,8 +94,11 @@ struct ControllerFault {
 class ControllerHost {
  public:
   ControllerHost(std::string name, std::unique_ptr<Controller> controller, const World& world);
-  /// Reads the world, calls the controller, takes its commands: all of them, or none when one is refused.
+  /// Where commands go: to the world itself, or by way of what stands between.
+  using Taker = std::function<Result<Done, std::string>(std::uint32_t actuator, double value)>;
+  /// Reads the world, calls the controller, takes its commands: none of them when one is not a number.
   Result<Done, ControllerFault> release(World& world);
+  Result<Done, ControllerFault> release(const World& world, const Taker& take);
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

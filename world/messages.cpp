@@ -18,10 +18,10 @@ void fill(WorldState& message, const State& state) {
   message.commands = state.commands;
 }
 
-void fill(view::TFMessage& message, const State& state, const Catalog& catalog) {
+void fill(tf2_msgs::TFMessage& message, const State& state, const Catalog& catalog) {
   message.transforms.resize(catalog.bodies.size() - 1);
   for (std::size_t i = 0; i < message.transforms.size(); ++i) {
-    view::TransformStamped& t = message.transforms[i];
+    geometry_msgs::TransformStamped& t = message.transforms[i];
     const Pose& pose = state.bodies[i + 1].pose;
     t.header.stamp = state.time;
     t.header.frame_id = "world";
@@ -31,7 +31,7 @@ void fill(view::TFMessage& message, const State& state, const Catalog& catalog) 
   }
 }
 
-void fill(view::JointState& message, const State& state, const Catalog& catalog) {
+void fill(sensor_msgs::JointState& message, const State& state, const Catalog& catalog) {
   message.header.stamp = state.time;
   message.name.clear();
   message.position.clear();

@@ -9,10 +9,15 @@
 
 namespace isochron::world {
 
-/// The name nearest to a misspelt one, or "" when none is near.
-std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names);
+/// The names of things that have one, in their order.
+template <class Things>
+std::vector<std::string> names_of(const Things& things) {
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return names;
+}
 
-/// The mistake of asking for `kind` `name`, with the nearest name, or all of them when they are few.
+/// The mistake of asking for `kind` `name`, with the nearest name, or what there is.
 InputError no_such(std::string_view kind, std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace isochron::world

@@ -59,10 +59,13 @@ class Part {
   [[nodiscard]] virtual std::vector<ActuatorInfo> actuators() const { return {}; }
   /// Holds until the next one for that actuator.
   virtual void command(std::uint32_t /*actuator*/, double /*value*/) {}
+  /// The command in force, whoever gave it: a World's user, or a driver in the seat.
+  [[nodiscard]] virtual double commanded(std::uint32_t /*actuator*/) const { return 0; }
   [[nodiscard]] virtual std::vector<SensorInfo> sensors() const { return {}; }
   /// All its readings, one after the other.
   virtual void read(std::span<double> /*values*/) const {}
 
+  /// Its commands belong to its state.
   [[nodiscard]] virtual std::size_t state_size() const { return 0; }
   virtual void save(std::span<double> /*state*/) const {}
   virtual void restore(std::span<const double> /*state*/) {}

@@ -14,13 +14,6 @@ constexpr std::size_t head_numbers = 3;  // branch, seconds, nanoseconds
 static_assert(sizeof(Motion) == motion_numbers * sizeof(double), "a Motion is copied as numbers");
 
 template <class Items>
-std::vector<std::string> names_of(const Items& items) {
-  std::vector<std::string> names;
-  for (const auto& item : items) names.push_back(item.name);
-  return names;
-}
-
-template <class Items>
 std::uint32_t demand(const Items& items, std::string_view kind, std::string_view name) {
   const auto at = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
   if (at == items.end()) throw no_such(kind, name, names_of(items));
@@ -38,6 +31,7 @@ bool finite_motion(const Motion& m) {
 struct World::Held {
   std::unique_ptr<Part> part;
   std::size_t actuator_at;
+  std::uint32_t actuators;
   std::size_t sensor_at;  // of its numbers
   std::size_t sensor_numbers;
 };
@@ -66,8 +60,8 @@ World::World(std::unique_ptr<Engine> engine, std::optional<SimSpan> step)
 World::~World() = default;
 
 void World::add(std::unique_ptr<Part> part) {
-  Held held{std::move(part), actuators_.size(), sensor_numbers_, 0};
-  for (ActuatorInfo& info : held.part->actuators()) actuators_.push_back(std::move(info));
+  Held held{std::move(part), actuators_.size(), 0, sensor_numbers_, 0};
+  for (ActuatorInfo& info : held.part->actuators()) actuators_.push_back(std::move(info)), ++held.actuators;
   for (SensorInfo& info : held.part->sensors()) {
     sensor_at_.push_back(static_cast<std::uint32_t>(sensor_numbers_));
     sensor_numbers_ += info.dimensions;
@@ -80,10 +74,9 @@ void World::add(std::unique_ptr<Part> part) {
 
 /// Readers may come only after set-up, so a larger board may take the place of the old one.
 void World::lay_out() {
-  part_commands_.resize(actuators_.size() - engine_actuators_);
-  const std::size_t numbers = head_numbers + motion_numbers * engine_->catalog().bodies.size() +
-                              engine_->positions().size() + engine_->velocities().size() + sensor_numbers_ +
-                              actuators_.size();
+  sheet_sensors_ = head_numbers + motion_numbers * engine_->catalog().bodies.size() + engine_->positions().size() +
+                   engine_->velocities().size();
+  const std::size_t numbers = sheet_sensors_ + sensor_numbers_ + actuators_.size();
   sheet_.resize(numbers);
   board_ = std::make_unique<StateBoard>(numbers);
   show();
@@ -97,6 +90,17 @@ std::uint32_t World::body(std::string_view name) const {
   throw no_such("body", name, catalog().bodies);
 }
 
+Catalog World::whole_catalog() const {
+  Catalog whole = catalog();
+  whole.actuators = actuators_;
+  whole.sensors = sensors_;
+  return whole;
+}
+
+std::span<const double> World::reading(std::uint32_t sensor) const {
+  return {&sheet_[sheet_sensors_ + sensor_at_[sensor]], sensors_[sensor].dimensions};
+}
+
 Result<Done, Refused> World::command(std::uint32_t actuator, double value) {
   ENSURE(actuator < actuators_.size(), "no such actuator");
   if (!std::isfinite(value)) {
@@ -106,7 +110,6 @@ Result<Done, Refused> World::command(std::uint32_t actuator, double value) {
     engine_->set_control(actuator, value);
     return done();
   }
-  part_commands_[actuator - engine_actuators_] = value;
   const auto after =
       std::find_if(parts_.begin(), parts_.end(), [actuator](const Held& held) { return held.actuator_at > actuator; });
   Held& held = *(after - 1);
@@ -184,7 +187,9 @@ void World::show() {
     to += held.sensor_numbers;
   }
   for (std::uint32_t a = 0; a < engine_actuators_; ++a) *to++ = engine_->control(a);
-  copy(part_commands_);
+  for (const Held& held : parts_) {
+    for (std::uint32_t a = 0; a < held.actuators; ++a) *to++ = held.part->commanded(a);
+  }
   board_->write(sheet_);
 }
 
@@ -220,7 +225,7 @@ void World::read(State& into) const {
 }
 
 std::size_t World::snapshot_size() const {
-  std::size_t size = engine_->state_size() + part_commands_.size() + 6 * pushes_.size();
+  std::size_t size = engine_->state_size() + 6 * pushes_.size();
   for (const Held& held : parts_) size += held.part->state_size();
   return size;
 }
@@ -229,8 +234,6 @@ void World::snapshot(std::span<double> into) const {
   ENSURE(into.size() == snapshot_size(), "a snapshot of another size");
   engine_->save(into.first(engine_->state_size()));
   into = into.subspan(engine_->state_size());
-  std::copy(part_commands_.begin(), part_commands_.end(), into.begin());
-  into = into.subspan(part_commands_.size());
   std::memcpy(into.data(), pushes_.data(), pushes_.size() * sizeof(Wrench));
   into = into.subspan(6 * pushes_.size());
   for (const Held& held : parts_) {
@@ -243,8 +246,6 @@ void World::restore(std::span<const double> from) {
   ENSURE(from.size() == snapshot_size(), "a snapshot of another size");
   engine_->restore(from.first(engine_->state_size()));
   from = from.subspan(engine_->state_size());
-  std::copy_n(from.begin(), part_commands_.size(), part_commands_.begin());
-  from = from.subspan(part_commands_.size());
   std::memcpy(static_cast<void*>(pushes_.data()), from.data(), pushes_.size() * sizeof(Wrench));
   from = from.subspan(6 * pushes_.size());
   for (const Held& held : parts_) {

@@ -53,6 +53,10 @@ class World {
   [[nodiscard]] std::uint32_t body(std::string_view name) const;
   [[nodiscard]] std::uint32_t joint(std::string_view name) const;
   [[nodiscard]] const Catalog& catalog() const { return engine_->catalog(); }
+  /// The same with the actuators and sensors of the parts: for sensors that look at those.
+  [[nodiscard]] Catalog whole_catalog() const;
+  /// What a sensor says in the latest state; owner thread.
+  [[nodiscard]] std::span<const double> reading(std::uint32_t sensor) const;
 
   Result<Done, Refused> command(std::uint32_t actuator, double value);
   /// A force on a body until the next call for it; parts' forces come on top.
@@ -69,7 +73,7 @@ class World {
   void read(State& into) const;
   [[nodiscard]] State make_state() const;
 
-  /// The engine, its parts, and commands; as numbers. The same world or one made alike takes it back.
+  /// The engine, its parts, and forces; as numbers. The same world or one made alike takes it back.
   [[nodiscard]] std::size_t snapshot_size() const;
   void snapshot(std::span<double> into) const;
   /// Begins a new branch, shown at once.
@@ -94,14 +98,14 @@ class World {
   std::vector<std::uint32_t> sensor_at_;
   std::size_t engine_actuators_ = 0;
   std::size_t sensor_numbers_ = 0;
-  std::vector<double> part_commands_;
   std::vector<Wrench> pushes_;          // what push() asked for
   Wrenches wrenches_;                   // of this step
   std::vector<std::uint32_t> applied_;  // bodies that carry forces of parts from the step before
   std::uint64_t branch_ = 0;
   std::optional<Diverged> diverged_;
   std::unique_ptr<StateBoard> board_;
-  std::vector<double> sheet_;  // the state as it is written on the board
+  std::vector<double> sheet_;      // the state as it is written on the board
+  std::size_t sheet_sensors_ = 0;  // where sensors begin in it
 };
 
 }  // namespace isochron::world

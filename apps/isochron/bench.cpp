@@ -7,6 +7,7 @@
 #include "coordinator/bench/coordinator_bench.hpp"
 #include "core/bench/core_bench.hpp"
 #include "flow/bench/flow_bench.hpp"
+#include "hil/bench/hil_bench.hpp"
 #include "journal/bench/journal_bench.hpp"
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
@@ -32,6 +33,7 @@ constexpr Group groups[] = {
     {"world", bench_world_and_sensors},
     {"flow", bench::bench_flow},
     {"coordinator", bench::bench_coordinator},
+    {"hil", bench::bench_hil},
     {"rt", bench::bench_rt},
     {"v2x", bench::bench_v2x},
     {"links", bench::bench_link},

@@ -21,13 +21,16 @@ inline constexpr int exit_interrupted = 130;
 using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
+void add_replay(CLI::App& app, Action& action);
+void add_view(CLI::App& app, Action& action);
+void add_serve(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_launch(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_journal(CLI::App& app, Action& action);
 void add_v2x(CLI::App& app, Action& action);
 /// `journal export` and `journal distance`; called by add_journal.
 void add_journal_export(CLI::App& journal, Action& action);
-void add_serve(CLI::App& app, Action& action);
 /// `serve agents`; called by add_serve.
 void add_serve_agents(CLI::App& serve, Action& action);
 void add_join(CLI::App& app, Action& action);

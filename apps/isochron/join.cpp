@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "apps/isochron/agents_flags.hpp"
-#include "apps/isochron/command.hpp"
-#include "apps/isochron/run_output.hpp"
-#include "apps/isochron/terminal.hpp"
+#include "apps/isochron/run.hpp"
 #include "link/resolve.hpp"
 #include "scenario/agents_run.hpp"
 
@@ -25,22 +23,28 @@ agents::wire::Updates updates_of(const std::string& word) {
   return static_cast<agents::wire::Updates>(found - words.begin());
 }
 
-int join(const Flags& flags) {
-  const Scenario scenario = load_scenario(flags.run.file, overrides(flags.run));
+RunReport join(const Flags& flags, const link::Key& key, const Address& server, const Scenario& scenario,
+               const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
   if (!scenario.agents) throw InputError({flags.run.file, 0, 0}, "has no `agents`", "see docs/agents.md");
-  const auto server = link::resolve(flags.server);
-  if (!server) throw InputError({"--server " + flags.server, 0, 0}, server.error().what);
   JoinOptions options;
-  options.server = server->front();
+  options.server = server;
   options.client = flags.as;
   options.updates = updates_of(flags.updates);
   options.faults = faults_of(flags.faults, to_faults(scenario.agents->link, scenario.seed));
+  RunOptions named = how;
+  if (named.journal.empty()) named.journal = scenario.name + "_" + flags.as + ".mcap";
+  return join_scenario(scenario, key, options, named, clock, disk, watch);
+}
+
+int join(const Flags& flags) {
+  const auto server = link::resolve(flags.server);
+  if (!server) throw InputError({"--server " + flags.server, 0, 0}, server.error().what);
   const link::Key key = key_of(flags.key);
-  RunFlags run = flags.run;
-  if (run.journal.empty()) run.journal = scenario.name + "_" + flags.as + ".mcap";
-  return show_run(run, scenario, [&](const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
-    return join_scenario(scenario, key, options, how, clock, disk, watch);
-  });
+  RunOptions options;
+  options.instead = [&](const Scenario& scenario, const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
+    return join(flags, key, server->front(), scenario, how, clock, disk, watch);
+  };
+  return run_file(flags.run, {}, options);
 }
 
 }  // namespace

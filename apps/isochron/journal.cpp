@@ -9,6 +9,7 @@
 #include "journal/diff.hpp"
 #include "journal/digest.hpp"
 #include "journal/disk.hpp"
+#include "journal/merge.hpp"
 
 namespace isochron::app {
 namespace {
@@ -107,6 +108,15 @@ int recover_file(const std::string& in, const std::string& out) {
   return exit_fine;
 }
 
+int merge_files(const std::vector<std::string>& files, const std::string& out) {
+  PosixDisk disk;
+  const auto merged = merge_journals(disk, files, out);
+  if (!merged.ok()) throw InputError({"", 0, 0}, merged.error().what, "");
+  print(out + ": " + std::to_string(merged->messages) + " records, digest " + merged->digest.hex +
+        (merged->digest.complete ? "" : " (incomplete: " + merged->digest.why_incomplete + ")") + "\n");
+  return exit_fine;
+}
+
 }  // namespace
 
 void add_diff(CLI::App& app, Action& action) {
@@ -133,6 +143,11 @@ void add_journal(CLI::App& app, Action& action) {
   mend->add_option("FILE", *file, "journal")->required();
   mend->add_option("-o,--output", *out, "write the whole one here instead of in place");
   mend->callback([&action, file, out] { action = [=] { return recover_file(*file, *out); }; });
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* join = verb->add_subcommand("merge", "one journal of those that the nodes of a run left on their hosts");
+  join->add_option("FILES", *files, "journals")->required();
+  join->add_option("-o,--output", *out, "the common one")->required();
+  join->callback([&action, files, out] { action = [=] { return merge_files(*files, *out); }; });
   add_journal_export(*verb, action);
 }
 

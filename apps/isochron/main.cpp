@@ -18,11 +18,14 @@ int main(int argc, char** argv) {
       "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
   app::Action action;
   app::add_run(cli, action);
+  app::add_replay(cli, action);
+  app::add_view(cli, action);
+  app::add_serve(cli, action);
   app::add_check(cli, action);
+  app::add_launch(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);
-  app::add_serve(cli, action);
   app::add_join(cli, action);
   app::add_sweep(cli, action);
   app::add_report(cli, action);

@@ -4,6 +4,7 @@
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/report_page.hpp"
+#include "apps/isochron/report_scatter.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
@@ -16,7 +17,12 @@ struct ReportOptions {
   std::vector<std::string> journals;
   std::string output = "report.html";
   std::string from, to;
+  bool scatter = false;
+  std::string signal;
+  std::vector<std::string> plots;
 };
+
+constexpr std::size_t most_cards = 12;  // more runs than that are shown together
 
 double window_edge(const std::string& text, const char* flag, double otherwise) {
   if (text.empty()) return otherwise;
@@ -50,8 +56,19 @@ int report(const ReportOptions& options) {
   refuse_overwriting(options);
   PosixDisk disk;
   std::vector<RunData> runs;
-  for (const std::string& journal : options.journals) runs.push_back(load_run(disk, journal));
-  write_page(disk, options.output, report_page(runs, window));
+  for (const std::string& journal : options.journals) {
+    runs.push_back(load_run(disk, journal));
+    for (const std::string& variable : options.plots) load_variable(disk, runs.back(), variable);
+  }
+  const bool together = options.scatter || runs.size() > most_cards;
+  const std::string page = together ? scatter_page(disk, runs, options.signal)
+                                    : report_page(runs, window, scatter_section(disk, runs, options.signal));
+  write_page(disk, options.output, page);
+  for (const RunGroup& group : groups_of(runs)) {
+    if (group.runs.size() < 2) continue;
+    say(group.name + ": " + std::to_string(group.runs.size()) + " runs, " + std::to_string(group.different(runs)) +
+        " different\n");
+  }
   for (const RunData& run : runs) {
     for (const std::string& banner : run.banners) say(yellow("note: ") + run.file + ": " + banner + "\n");
   }
@@ -67,8 +84,15 @@ void add_report(CLI::App& app, Action& action) {
       app.add_subcommand("report", "one HTML page of one or more runs: verdicts, drift, distances, schedule");
   verb->add_option("JOURNAL", options->journals, "what `isochron run` left; several are compared")->required();
   verb->add_option("-o,--output", options->output, "where the page goes; report.html if left out");
+  verb->add_option("--plot", options->plots, "any variable, over time and as a histogram: /prey/imu:angular_velocity.z")
+      ->type_name("TOPIC:FIELD")
+      ->allow_extra_args(false);
   verb->add_option("--from", options->from, "show the schedule from here, such as 1.5s");
   verb->add_option("--to", options->to, "show the schedule up to here");
+  verb->add_flag("--scatter", options->scatter,
+                 "many runs of flows together: how many differ, and by how much; always so for more than 12");
+  verb->add_option("--signal", options->signal, "what to show of them; the number that differs most if left out")
+      ->type_name("TOPIC:FIELD");
   verb->callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

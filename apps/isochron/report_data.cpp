@@ -8,6 +8,7 @@
 #include "apps/isochron/report_figures.hpp"
 #include "core/cdr.hpp"
 #include "core/input_error.hpp"
+#include "journal/decode.hpp"
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
 #include "journal/mcap_reader.hpp"
@@ -84,7 +85,7 @@ class Loader {
     auto cursor = reader_.messages({.topics = {"/tf"}});
     const auto first = cursor.next();
     if (!first) return;
-    const auto frames = cdr_read<world::view::TFMessage>(first->data);
+    const auto frames = cdr_read<tf2_msgs::TFMessage>(first->data);
     if (!frames.ok()) return;
     std::vector<std::pair<std::size_t, std::string>> bodies;
     for (std::size_t i = 0; i < frames->transforms.size(); ++i) {
@@ -254,6 +255,22 @@ RunData load_run(Disk& disk, const std::string& file) {
   charge_free_computing(run);
   say_damage(reader, run);
   return run;
+}
+
+void load_variable(Disk& disk, RunData& run, const std::string& wanted) {
+  const auto colon = wanted.rfind(':');
+  const char* example = "as in --plot /world/state:bodies[13]";
+  if (colon == std::string::npos) throw InputError({"--plot " + wanted, 0, 0}, "is not TOPIC:FIELD", example);
+  auto opened = McapReader::open(disk, run.file);
+  if (!opened.ok()) throw InputError({"", 0, 0}, opened.error().what, "");
+  McapReader reader = std::move(opened).value();
+  const auto series = read_series(reader, wanted.substr(0, colon), wanted.substr(colon + 1));
+  if (!series.ok()) throw InputError({run.file, 0, 0}, series.error(), example);
+  Variable variable{wanted.substr(0, colon) + " " + wanted.substr(colon + 1), {}};
+  for (std::size_t i = 0; i < series->times.size(); ++i) {
+    if (std::isfinite(series->values[i])) variable.line.push_back({series->times[i].seconds(), series->values[i]});
+  }
+  run.variables.push_back(std::move(variable));
 }
 
 }  // namespace isochron::app

@@ -27,6 +27,12 @@ struct PairDistance {
   Line line;
 };
 
+/// Any number of any topic over time, as asked for with --plot.
+struct Variable {
+  std::string name;  // "/prey/imu linear_acceleration.x"
+  Line line;
+};
+
 /// A program's work for one release: due at, began at, last seen doing something at.
 struct Activation {
   double due_s = 0, begin_s = 0, end_s = 0;
@@ -51,6 +57,7 @@ struct ProgramFigures {
   std::string name, end;
   std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
   double executed_s = 0, waited_s = 0;
+  std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 
 struct WallShare {
@@ -58,18 +65,34 @@ struct WallShare {
   double seconds = 0;
 };
 
+/// Hardware in the loop: how one target was held, and what its link was like.
+struct TargetFigures {
+  std::string name;
+  std::uint64_t holds = 0, late = 0, clock_faults = 0, losses = 0;
+  double executed_s = 0, held_s = 0, held_most_s = 0, by_world_s = 0, by_targets_s = 0, by_pace_s = 0;
+  double world_waited_s = 0, latency_s = 0, jitter_s = 0;
+};
+struct HilFigures {
+  std::string verdict, link;
+  bool synced = true;
+  std::vector<TargetFigures> targets;
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
+  std::string control;  // how measured programs were dispatched
   double simulated_s = 0, wall_s = 0, real_time_factor = 0;
   double drift_max_s = 0, drift_p99_s = 0;
   bool drift_exact = true;
   std::vector<ProgramFigures> programs;
   std::vector<WallShare> shares;
+  std::optional<HilFigures> hil;
 };
 
 struct RunData {
   std::string file, scenario, mode, seed;
+  std::string executor;              // of flows; "" for other runs
   std::vector<std::string> banners;  // what is wrong with the journal
   std::vector<std::string> notes;    // what the run wants its reader to know
   std::optional<Figures> ending;
@@ -81,6 +104,7 @@ struct RunData {
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
+  std::vector<Variable> variables;
   std::vector<Lane> lanes;
 
   /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
@@ -91,5 +115,7 @@ struct RunData {
 };
 
 RunData load_run(Disk& disk, const std::string& file);
+/// Adds a variable, "TOPIC:FIELD". Throws InputError when this run has none of that name.
+void load_variable(Disk& disk, RunData& run, const std::string& wanted);
 
 }  // namespace isochron::app

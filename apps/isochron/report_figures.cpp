@@ -45,14 +45,46 @@ ProgramFigures program_of(const Json& json) {
   p.preemptions = count(json, "preemptions");
   p.executed_s = number(json, "executed_s");
   p.waited_s = number(json, "waited_s");
+  for (const char* what : {"late_ns", "response_ns"}) {
+    if (!member(json, what).is_object()) continue;
+    for (const char* quantile : {"p50", "p99", "max"})
+      p.wall_clock_s.push_back(1e-9 * number(member(json, what), quantile));
+  }
   return p;
+}
+
+TargetFigures target_of(const Json& json) {
+  TargetFigures t;
+  t.name = text(json, "name");
+  t.holds = count(json, "holds");
+  t.late = count(json, "late");
+  t.clock_faults = count(json, "clock_faults");
+  t.losses = count(json, "losses");
+  t.executed_s = number(json, "executed_s");
+  t.held_s = number(json, "held_s");
+  t.held_most_s = number(json, "held_most_s");
+  t.by_world_s = number(json, "held_by_world_s");
+  t.by_targets_s = number(json, "held_by_targets_s");
+  t.by_pace_s = number(json, "held_by_pace_s");
+  t.world_waited_s = number(json, "world_waited_s");
+  t.latency_s = number(json, "latency_s");
+  t.jitter_s = number(json, "jitter_s");
+  return t;
+}
+
+HilFigures hil_of(const Json& json) {
+  HilFigures hil{text(json, "verdict"), text(json, "link"), member(json, "synced") != Json(false), {}};
+  if (const Json& targets = member(json, "targets"); targets.is_array()) {
+    for (const Json& target : targets) hil.targets.push_back(target_of(target));
+  }
+  return hil;
 }
 
 /// Where the wall time went; what nobody accounted for is a share of its own rather than left out.
 std::vector<WallShare> shares_of(const Json& json, double wall_s) {
   std::vector<WallShare> shares;
   double told = 0;
-  for (const char* what : {"programs", "world", "coordination", "idle"}) {
+  for (const char* what : {"programs", "world", "coordination", "waited", "idle"}) {
     shares.push_back({what, std::max(0.0, number(json, what))});
     told += shares.back().seconds;
   }
@@ -71,6 +103,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   Figures ending;
   ending.end = text(json, "end");
   ending.why = text(json, "why");
+  ending.control = text(json, "control");
   ending.simulated_s = number(json, "simulated_s");
   ending.wall_s = number(json, "wall_s");
   ending.real_time_factor = number(json, "real_time_factor");
@@ -81,6 +114,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   if (const Json& programs = member(json, "programs"); programs.is_array()) {
     for (const Json& program : programs) ending.programs.push_back(program_of(program));
   }
+  if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);
   if (const Json& notes = member(json, "notes"); notes.is_array()) {
     for (const Json& note : notes) run.notes.push_back(note.is_string() ? note.get<std::string>() : note.dump());
@@ -101,6 +135,10 @@ void take_scenario(const std::string& yaml, RunData& run) {
     } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
       run.quantum_s = static_cast<double>(*ns) * 1e-9;
     }
+    const Value* flows = root.find("flows");
+    const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;
+    const bool has_flows = root.find("nodes") != nullptr || flows != nullptr;
+    if (has_flows) run.executor = executor != nullptr ? executor->scalar : flow::to_string(FlowsSection().executor);
   } catch (const InputError&) {
     run.banners.emplace_back("The scenario inside the journal cannot be read.");
   }

@@ -10,7 +10,7 @@ namespace isochron::app {
 
 /// Fills ending, notes and the run's name; leaves a banner if the text is no JSON object.
 void take_figures(const std::string& json, RunData& run);
-/// Fills the quantum, with the scenario's default where the text does not say.
+/// Fills the quantum and the executor of flows, with the scenario's default where the text does not say.
 void take_scenario(const std::string& yaml, RunData& run);
 
 }  // namespace isochron::app

@@ -92,6 +92,28 @@ std::string distance_section(const std::vector<RunData>& runs) {
   return out;
 }
 
+std::string variable_section(const std::vector<RunData>& runs) {
+  if (runs.empty() || runs[0].variables.empty()) return "";
+  std::string out = "<h2>Variables</h2>";
+  for (std::size_t v = 0; v < runs[0].variables.size(); ++v) {  // every run has those that were asked for
+    std::vector<Curve> curves;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i].variables[v].line.empty()) curves.push_back({i, &runs[i].variables[v].line});
+    }
+    const std::string& name = runs[0].variables[v].name;
+    out += "<h3>" + escape(name) + "</h3>";
+    if (curves.empty()) {
+      out += "<p class=\"soft\">It has no values.</p>";
+      continue;
+    }
+    out += "<figure>" + line_chart(curves, {name + " over simulated time", "simulated time, s", name, false, false}) +
+           legend(curves, runs) + "</figure><figure>" +
+           histogram(curves, {"how often " + name + " had each value", name, "% of the time", false, false}) +
+           legend(curves, runs) + "</figure>";
+  }
+  return out;
+}
+
 std::string schedule_section(const std::vector<RunData>& runs, const ScheduleWindow& window) {
   const Schedule schedule = schedule_of(runs, window);
   if (schedule.marks == 0) {
@@ -153,15 +175,23 @@ std::string sameness(const std::vector<RunData>& runs) {
 
 }  // namespace
 
-std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window) {
-  const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
+std::string page_around(const std::string& title, const std::string& body) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
          "content=\"width=device-width,initial-scale=1\"><title>" +
          escape(title) + " – Isochron</title><style>" + report_style + "</style></head><body><main><h1>" +
-         escape(title) + "</h1><p class=\"soft\">Made by isochron " ISOCHRON_VERSION " from " +
-         (runs.size() == 1 ? "its journal" : "their journals") + ".</p>" + sameness(runs) + verdict_section(runs) +
-         comparison_section(runs) + drift_section(runs) + distance_section(runs) + schedule_section(runs, window) +
-         program_section(runs) + wall_section(runs) + scenario_section(runs) + "</main></body></html>\n";
+         escape(title) +
+         "</h1><p class=\"soft\">Made by isochron " ISOCHRON_VERSION
+         " from the journals that the runs "
+         "left.</p>" +
+         body + "</main></body></html>\n";
+}
+
+std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window, const std::string& scatter) {
+  const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
+  return page_around(title, sameness(runs) + verdict_section(runs) + comparison_section(runs) + scatter +
+                                drift_section(runs) + distance_section(runs) + variable_section(runs) +
+                                schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
+                                wall_section(runs) + scenario_section(runs));
 }
 
 }  // namespace isochron::app

@@ -9,11 +9,16 @@
 
 namespace isochron::app {
 
-std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window);
+/// `scatter` is the section of that name (report_scatter.hpp), or empty.
+std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window, const std::string& scatter);
+/// A page with this inside.
+std::string page_around(const std::string& title, const std::string& body);
 
 // Its parts; each is empty if there is nothing to show.
 std::string verdict_section(const std::vector<RunData>& runs);
 std::string comparison_section(const std::vector<RunData>& runs);
 std::string program_section(const std::vector<RunData>& runs);
+/// Hardware in the loop: who was held, for whom, and how long.
+std::string hil_section(const std::vector<RunData>& runs);
 
 }  // namespace isochron::app

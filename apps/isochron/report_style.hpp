@@ -7,10 +7,10 @@ namespace isochron::app {
 inline constexpr const char* report_style = R"css(
 :root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#1a2029;--soft:#5b6675;--rule:#dde2e9;--good:#11713f;--goodbg:#dff3e7;
 --bad:#a3211b;--badbg:#fbe3e1;--warn:#7a5200;--warnbg:#fdf0cf;--c0:#1f5fd0;--c1:#c9540a;--c2:#0b8272;--c3:#a32a86;--c4:#6a7a12;
---c5:#7046c8;--c6:#b3203a;--c7:#56616f;--s0:#3b78d8;--s1:#2f9e83;--s2:#d98324;--s3:#b9c2cd;--s4:#8792a0}
+--c5:#7046c8;--c6:#b3203a;--c7:#56616f;--s0:#3b78d8;--s1:#2f9e83;--s2:#d98324;--s3:#9a6fb0;--s4:#b9c2cd;--s5:#8792a0}
 @media(prefers-color-scheme:dark){:root{--bg:#12161c;--card:#1a2029;--ink:#e6eaf0;--soft:#9aa6b5;--rule:#313a47;--good:#7ddba6;
 --goodbg:#143524;--bad:#ff9d94;--badbg:#43191a;--warn:#f2cb6b;--warnbg:#3a2d0c;--c0:#79aaff;--c1:#ff9a54;--c2:#45cdb8;--c3:#ee86d4;
---c4:#bccb57;--c5:#b39aff;--c6:#ff8095;--c7:#a9b4c2;--s0:#3f72c2;--s1:#2a8a73;--s2:#b86d1d;--s3:#4c5867;--s4:#6b7786}}
+--c4:#bccb57;--c5:#b39aff;--c6:#ff8095;--c7:#a9b4c2;--s0:#3f72c2;--s1:#2a8a73;--s2:#b86d1d;--s3:#80609a;--s4:#4c5867;--s5:#6b7786}}
 *{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,"Segoe UI",Roboto,sans-serif}
 main{max-width:1120px;margin:0 auto;padding:28px 20px 60px}h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:34px 0 8px}
 h3{font-size:15px;margin:18px 0 4px}p{margin:4px 0 10px}.soft,figcaption{color:var(--soft);font-size:13.5px}
@@ -32,7 +32,7 @@ svg{display:block;width:100%;height:auto}text{fill:var(--ink);font-size:12px}.ti
 .c0{--mine:var(--c0)}.c1{--mine:var(--c1);stroke-dasharray:7 3}.c2{--mine:var(--c2);stroke-dasharray:2 3}.c3{--mine:var(--c3);stroke-dasharray:9 3 2 3}
 .c4{--mine:var(--c4)}.c5{--mine:var(--c5);stroke-dasharray:7 3}.c6{--mine:var(--c6);stroke-dasharray:2 3}.c7{--mine:var(--c7);stroke-dasharray:9 3 2 3}
 .s0{fill:var(--s0);--mine:var(--s0)}.s1{fill:var(--s1);--mine:var(--s1)}.s2{fill:var(--s2);--mine:var(--s2)}.s3{fill:var(--s3);--mine:var(--s3)}
-.s4{fill:var(--s4);--mine:var(--s4)}.inbar{fill:var(--card);font-weight:600}.legend span{margin-right:16px;white-space:nowrap}
+.s4{fill:var(--s4);--mine:var(--s4)}.s5{fill:var(--s5);--mine:var(--s5)}.inbar{fill:var(--card);font-weight:600}.legend span{margin-right:16px;white-space:nowrap}
 .legend i{display:inline-block;width:13px;height:13px;border-radius:3px;background:var(--mine);margin-right:6px;vertical-align:-2px}
 canvas{display:block;width:100%;cursor:grab;touch-action:none}button{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--rule);
 border-radius:6px;padding:2px 12px;margin-right:6px;cursor:pointer}pre{overflow:auto;max-height:420px;font-size:13px}summary{cursor:pointer}

@@ -72,7 +72,9 @@ std::string card(const RunData& run, std::size_t index) {
   out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
          fact("drift", escape(drift_text(run))) + fact("allowed", escape("max(quantum, step) = " + bound_text(run))) +
          fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
-         fact("speed", escape(factor_text(run))) + fact("digest", digest_html(run)) + "</dl>";
+         fact("speed", escape(factor_text(run))) +
+         (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
+         fact("digest", digest_html(run)) + "</dl>";
   return out + notes_html(run) + "</article>";
 }
 
@@ -98,6 +100,28 @@ std::string program_row(const ProgramFigures& p, std::size_t run) {
          number_cell(std::to_string(p.missed)) + number_cell(std::to_string(p.preemptions)) +
          number_cell(seconds_text(p.executed_s)) + number_cell(seconds_text(p.waited_s)) + "<td>" + escape(p.end) +
          "</td></tr>";
+}
+
+/// How programs kept time on the wall clock; "" when no run was in real time.
+std::string wall_clock_table(const std::vector<RunData>& runs) {
+  std::string rows;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].ending) continue;
+    for (const ProgramFigures& program : runs[i].ending->programs) {
+      if (program.wall_clock_s.empty()) continue;
+      rows += "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(program.name) + "</th>";
+      for (const double seconds : program.wall_clock_s) rows += number_cell(seconds_text(seconds));
+      rows += "</tr>";
+    }
+  }
+  if (rows.empty()) return "";
+  return "<h2>On the wall clock</h2><p>Late: from a release until the program was let go. Response: until it waited "
+         "for "
+         "the next one.</p><div class=\"wide\"><table><thead><tr><th>run</th><th>program</th><th class=\"n\">late "
+         "p50</th>"
+         "<th class=\"n\">p99</th><th class=\"n\">max</th><th class=\"n\">response p50</th><th class=\"n\">p99</th><th "
+         "class=\"n\">max</th></tr></thead><tbody>" +
+         rows + "</tbody></table></div>";
 }
 
 }  // namespace
@@ -141,7 +165,7 @@ std::string program_section(const std::vector<RunData>& runs) {
          "class=\"n\">activations</th><th class=\"n\">overruns</th><th class=\"n\">missed</th><th "
          "class=\"n\">preemptions</th><th class=\"n\">executed</th><th class=\"n\">waited</th><th>ended</th></tr>"
          "</thead><tbody>" +
-         rows + "</tbody></table></div>";
+         rows + "</tbody></table></div>" + wall_clock_table(runs);
 }
 
 }  // namespace isochron::app

@@ -1,100 +1,23 @@
-#include <csignal>
-#include <thread>
+#include "apps/isochron/run.hpp"
 
-#include "apps/isochron/command.hpp"
-#include "apps/isochron/machine.hpp"
-#include "apps/isochron/run_output.hpp"
+#include "apps/isochron/run_watched.hpp"
+#include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
-#include "scenario/run.hpp"
-#include "scenario/wall_clock.hpp"
+#include "view/live_source.hpp"
+#include "view/recorded_source.hpp"
+#include "view/view_server.hpp"
 
 namespace isochron::app {
 namespace {
 
-RunWatch* watched = nullptr;
-/// The first Ctrl-C stops the run cleanly; the second one is the system's.
-void on_interrupt(int signal) {
-  if (watched != nullptr) watched->stop();
-  std::signal(signal, SIG_DFL);
-}
-
-/// Shows how far the run is, until it goes out of scope.
-class ProgressDisplay {
- public:
-  ProgressDisplay(const RunWatch& watch, SimSpan duration)
-      : thread_([this, &watch, duration] { show(watch, duration); }) {}
-  ~ProgressDisplay() {
-    done_.store(true);
-    thread_.join();
-  }
-
- private:
-  void show(const RunWatch& watch, SimSpan duration) {
-    StatusLine line;
-    const auto start = std::chrono::steady_clock::now();
-    while (!done_.load()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const double sim = watch.time().seconds();
-      char text[160];
-      std::snprintf(text, sizeof text, "%5.1f %%  %.2f of %.2f s simulated  %.2fx real time  drift %s",
-                    100 * sim / duration.seconds(), sim, duration.seconds(), sim / wall,
-                    format_ns_short(watch.drift().ns()).c_str());
-      line.show(text);
-    }
-  }
-  std::atomic<bool> done_{false};
-  std::thread thread_;
+struct Flags : RunFlags {
+  bool view = false;
+  bool paused = false;
+  bool open = false;
+  std::uint16_t port = 0;
 };
-
-std::string programs_table(const RunReport& report) {
-  std::vector<std::vector<std::string>> rows{
-      {"program", "activations", "overruns", "missed", "preempted", "executed", "waited"}};
-  for (const ProgramReport& p : report.programs) {
-    rows.push_back({p.name, std::to_string(p.activations), std::to_string(p.overruns),
-                    std::to_string(p.missed_deadlines), std::to_string(p.preemptions), format_ns_short(p.executed.ns()),
-                    format_ns_short(p.waited.ns()) + (p.end.empty() ? "" : "  " + p.end)});
-  }
-  return rows.size() > 1 ? table(rows) + "\n" : "";
-}
-
-std::string shares_line(const RunReport& report) {
-  const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
-  return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
-         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + idle " +
-         part(report.shares.idle) + "\n";
-}
-
-std::string summary(const RunReport& report) {
-  const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
-  const std::string verdict = report.end == RunReport::End::finished      ? green("finished")
-                              : report.end == RunReport::End::interrupted ? yellow("stopped by Ctrl-C")
-                                                                          : red("failed") + ": " + report.why;
-  char factor[32];
-  std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
-  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + to_string(report.simulated) +
-                     " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
-                     bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
-                     format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + "\n" + programs_table(report);
-  for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
-  return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
-         "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
-         human(static_cast<double>(report.record.bytes)) + "B)\n";
-}
-
-std::map<std::string, std::string> machine_notes() {
-  std::map<std::string, std::string> notes;
-  const nlohmann::ordered_json machine = describe_machine();
-  for (auto entry = machine.begin(); entry != machine.end(); ++entry) {
-    notes[entry.key()] = entry->is_string() ? entry->get<std::string>() : entry->dump();
-  }
-  return notes;
-}
-
-}  // namespace
 
 std::vector<Override> overrides(const RunFlags& flags) {
   std::vector<Override> all;
@@ -114,30 +37,99 @@ std::vector<Override> overrides(const RunFlags& flags) {
   return all;
 }
 
-int show_run(const RunFlags& flags, const Scenario& scenario, const Runner& runner) {
-  WallClock clock;
-  PosixDisk disk;
+std::string programs_table(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"program", "activations", "overruns", "missed", "preempted", "executed", "waited"}};
+  for (const ProgramReport& p : report.programs) {
+    rows.push_back({p.name, std::to_string(p.activations), std::to_string(p.overruns),
+                    std::to_string(p.missed_deadlines), std::to_string(p.preemptions), format_ns_short(p.executed.ns()),
+                    format_ns_short(p.waited.ns()) + (p.end.empty() ? "" : "  " + p.end)});
+  }
+  return rows.size() > 1 ? table(rows) + "\n" : "";
+}
+
+/// How programs kept time on the wall clock; "" in other modes.
+std::string timing_table(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"on the wall clock", "late p50", "p99", "max", "response p50", "p99", "max"}};
+  for (const ProgramReport& p : report.programs) {
+    if (!p.timing) continue;
+    std::vector<std::string> row{p.name};
+    for (const Quantiles& q : {p.timing->late, p.timing->response}) {
+      for (const WallSpan span : {q.p50, q.p99, q.max}) row.push_back(format_ns_short(span.ns()));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows.size() > 1 ? table(rows) + "\n" : "";
+}
+
+std::string shares_line(const RunReport& report) {
+  const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
+  return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
+         part(report.shares.world) + " + coordination " + part(report.shares.coordination) + " + waited " +
+         part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
+}
+
+std::string summary(const RunReport& report) {
+  const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
+  const std::string verdict = report.end == RunReport::End::finished      ? green("finished")
+                              : report.end == RunReport::End::interrupted ? yellow("stopped by Ctrl-C")
+                                                                          : red("failed") + ": " + report.why;
+  char factor[32];
+  std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
+  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + to_string(report.simulated) +
+                     " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
+                     bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
+                     format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
+                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
+                     "\n" + programs_table(report) + timing_table(report);
+  for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
+  return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
+         "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
+         human(static_cast<double>(report.record.bytes)) + "B)\n";
+}
+
+/// The run with a page to look at it and steer it; when it has ended, the page shows its journal, until Ctrl-C.
+int run_viewed(Scenario scenario, const Flags& flags) {
   RunWatch watch;
-  watched = &watch;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  RunReport report;
-  {
-    std::optional<ProgressDisplay> display;
-    if (!flags.json && !flags.quiet) display.emplace(watch, scenario.duration);
-    report = runner({flags.journal, machine_notes()}, clock, disk, watch);
+  if (scenario.time.pace.factor) {  // the page may change it
+    const Fraction& pace = *scenario.time.pace.factor;
+    watch.control().set_speed(static_cast<double>(pace.numerator) / static_cast<double>(pace.denominator));
+    scenario.time.pace = {};
   }
-  watched = nullptr;
+  if (flags.paused) watch.control().pause();
+  view::LiveSource live(scenario, watch);
+  view::ViewServer handler(live);
+  PosixDisk disk;
+  std::unique_ptr<view::RecordedSource> recorded;
+  const auto server = serve_view(handler, {flags.port, flags.open, flags.json});
+  const RunReport report =
+      run_watched(scenario, {.journal = flags.journal, .tap = &live.tap()}, !flags.json && !flags.quiet, watch);
   print(flags.json ? to_json(report) + "\n" : summary(report));
-  switch (report.end) {
-    case RunReport::End::finished:
-      return exit_fine;
-    case RunReport::End::interrupted:
-      return exit_interrupted;
-    case RunReport::End::failed:
-      return exit_failed;
+  if (auto opened = view::RecordedSource::open(disk, report.journal); opened.ok()) {
+    recorded = std::move(opened).value();
+    handler.show(*recorded);
   }
-  return exit_failed;
+  live.ended(report);
+  if (report.end != RunReport::End::interrupted) {
+    say("The page shows the journal now. Ctrl-C ends it.\n");
+    wait_for_interrupt();
+  }
+  return exit_code(report);
+}
+
+}  // namespace
+
+int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOptions options) {
+  std::vector<Override> all = overrides(flags);
+  all.insert(all.end(), more.begin(), more.end());
+  const Scenario scenario = load_scenario(flags.file, all);
+  options.journal = flags.journal;
+  options.node = flags.node;
+  options.show_output = flags.output;
+  const RunReport report = run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output);
+  print(flags.json ? to_json(report) + "\n" : summary(report));
+  return exit_code(report);
 }
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {
@@ -153,24 +145,31 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--journal", flags.journal, "where the record goes")->type_name("FILE");
   verb.add_flag("--json", flags.json, "end with one JSON object instead of the summary");
   verb.add_flag("--quiet", flags.quiet, "show no progress");
+  verb.add_flag("--output", flags.output, "show what programs print");
 }
 
 void add_run(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<RunFlags>();
+  auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("run", "run a scenario; leaves a journal and prints drift, deadlines and digest");
   add_run_flags(*verb, *flags);
+  verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
+      ->type_name("NAME");
+  CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
+  verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
+  verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);
+  verb->add_option("--port", flags->port, "with --view: of 127.0.0.1; any that is free if left out")
+      ->type_name("PORT")
+      ->needs(view);
   verb->callback([&action, flags] {
     action = [flags] {
-      const Scenario scenario = load_scenario(flags->file, overrides(*flags));
-      return show_run(*flags, scenario, [&](const RunOptions& how, Clock& clock, Disk& disk, RunWatch& watch) {
-        return run_scenario(scenario, how, clock, disk, watch);
-      });
+      if (!flags->view) return run_file(*flags, {}, {});
+      return run_viewed(load_scenario(flags->file, overrides(*flags)), *flags);
     };
   });
 }
 
 void add_check(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<RunFlags>();
+  auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("check", "read a scenario and all it names, report every mistake, start nothing");
   verb->add_option("FILE", flags->file, "scenario file")->required();
   verb->add_option("--set", flags->sets, "change a value first")->type_name("PATH=VALUE")->allow_extra_args(false);

@@ -11,7 +11,7 @@ import unittest
 
 ISOCHRON = sys.argv.pop(1)
 SOURCE = sys.argv.pop(1)
-VOID = {"meta", "line", "rect", "path"}
+VOID = {"meta", "line", "rect", "path", "circle"}
 
 
 def isochron(*args):
@@ -114,6 +114,14 @@ class ReportTest(unittest.TestCase):
             if tag in ("svg", "canvas"):
                 self.assertTrue(attributes.get("aria-label"), tag)
 
+    def test_any_variable_is_shown_over_time_and_as_a_histogram(self):
+        both, page = (self.path("first.mcap"), self.path("second.mcap")), self.path("plot.html")
+        done = isochron("report", *both, "-o", page, "--plot", "/prey/imu:angular_velocity.z")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("how often /prey/imu angular_velocity.z had each value", self.read("plot.html"))
+        bad = isochron("report", both[0], "-o", page, "--plot", "/prey/imu:nothing")
+        self.assertEqual(bad.returncode, 2)
+
     def test_a_cut_journal_gives_a_report_with_a_banner(self):
         whole = self.journal("first.mcap")
         cut = self.make("cut.mcap", whole[: len(whole) * 2 // 3])
@@ -159,6 +167,53 @@ class ReportTest(unittest.TestCase):
         page = self.read("escaped.html")
         self.assertNotIn("<b ", page)
         self.assertIn("&lt;b onclick=&#39;x&#39;&gt;&amp;.mcap", page)
+
+
+class ScatterTest(unittest.TestCase):
+    """Runs with time management beside free runs of the same scenario."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.journals = []
+        for number, sets in enumerate((["flows.executor=thread"], ["flows.executor=threads", "flows.disturb=5"],
+                                       ["flows.executor=free", "time.pace=20x"], ["flows.executor=free", "time.pace=20x"])):
+            cls.journals.append(os.path.join(cls.folder.name, f"{number}.mcap"))
+            args = [arg for entry in sets for arg in ("--set", entry)]
+            run = isochron("run", os.path.join(SOURCE, "examples/uav/uav.yaml"), "--duration", "4s", "--journal",
+                           cls.journals[-1], "--json", *args)
+            assert run.returncode == 0, run.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def page_of(self, *args):
+        output = os.path.join(self.folder.name, "page.html")
+        made = isochron("report", *args, "-o", output)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with open(output) as file:
+            return Page(file.read()), made.stderr
+
+    def test_one_digest_with_time_management_beside_the_scatter_without(self):
+        page, said = self.page_of("--scatter", *self.journals)
+        self.assertEqual(page.open, [])
+        self.assertIn("with time management: 2 runs, 1 different", said)
+        self.assertIn("free-running: 2 runs, 2 different", said)
+        self.assertIn("Do the runs repeat?", page.text)
+        self.assertEqual(page.tags.count("circle"), 4, "a dot for each run")
+
+    def test_the_signal_can_be_chosen(self):
+        page, _ = self.page_of("--scatter", "--signal", "/dynamics.state:position[2]", *self.journals)
+        self.assertIn("/dynamics.state position[2]", page.text)
+        refused = isochron("report", "--scatter", "--signal", "/dynamics.state:height", *self.journals, "-o",
+                           os.path.join(self.folder.name, "no.html"))
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("height", refused.stderr)
+
+    def test_a_report_of_few_runs_has_it_too(self):
+        page, _ = self.page_of(self.journals[0], self.journals[2])
+        self.assertIn("Do the runs repeat?", page.text)
 
 
 if __name__ == "__main__":

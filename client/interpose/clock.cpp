@@ -2,14 +2,16 @@
 
 #include "client/interpose/clock.hpp"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <threads.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace isochron::interpose {
 
@@ -35,6 +37,18 @@ __attribute__((constructor)) void attach() {
   the_link.ask(*link);
 }
 
+/// Sleeps until then or until a timer's signal; returns whether it was the latter.
+bool sleep_or_signal(std::int64_t until) {
+  const std::uint32_t before = signals_sent();
+  for (;;) {
+    const std::int64_t signal = next_signal();
+    sleep_until_ns(std::min(until, signal));
+    if (signal <= now_ns()) send_signals();
+    if (signals_sent() != before) return true;
+    if (now_ns() >= until) return false;
+  }
+}
+
 }  // namespace
 
 bool attached() { return the_link.is_open(); }
@@ -44,12 +58,8 @@ std::int64_t now_ns() { return the_link.now(); }
 void sleep_until_ns(std::int64_t until) {
   protocol::Link* link = the_link.mine();
   if (link == nullptr) return;
-  link->exchange = {};
-  link->exchange.ask = static_cast<std::uint32_t>(protocol::Ask::wait);
-  link->exchange.number = -1;
-  link->exchange.time = until;
-  the_link.ask(*link);
-  if (link->exchange.verdict == static_cast<std::uint32_t>(protocol::Verdict::ended)) _exit(0);
+  // A signal handler that sleeps while its thread does has no link of its own: for it no time passes.
+  if (!the_link.wait(*link, until)) _exit(0);
 }
 
 bool is_virtual(clockid_t clock) {
@@ -57,10 +67,12 @@ bool is_virtual(clockid_t clock) {
   switch (clock) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
+    case CLOCK_REALTIME_ALARM:
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_MONOTONIC_RAW:
     case CLOCK_BOOTTIME:
+    case CLOCK_BOOTTIME_ALARM:
     case CLOCK_TAI:
       return true;
     default:
@@ -69,58 +81,76 @@ bool is_virtual(clockid_t clock) {
 }
 
 std::int64_t offset_of(clockid_t clock) {
-  const bool real = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+  const bool real =
+      clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
   return real ? the_epoch : monotonic_start;
 }
-
-void* original(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 }  // namespace isochron::interpose
 
 using namespace isochron::interpose;
 
-#define ORIGINAL(name) (reinterpret_cast<decltype(&name)>(original(#name)))
+namespace {
+ISOCHRON_ORIGINAL(clock_gettime)
+ISOCHRON_ORIGINAL(gettimeofday)
+ISOCHRON_ORIGINAL(time)
+ISOCHRON_ORIGINAL(times)
+ISOCHRON_ORIGINAL(timespec_get)
+ISOCHRON_ORIGINAL(clock_nanosleep)
+ISOCHRON_ORIGINAL(nanosleep)
+ISOCHRON_ORIGINAL(usleep)
+ISOCHRON_ORIGINAL(sleep)
+ISOCHRON_ORIGINAL(thrd_sleep)
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int clock_gettime(clockid_t clock, struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(clock_gettime)(clock, t);
+  if (!is_virtual(clock)) return libc_clock_gettime(clock, t);
   *t = from_ns(now_ns() + offset_of(clock));
   return 0;
 }
 
 int gettimeofday(struct timeval* __restrict t, void* __restrict zone) {
-  if (!attached()) return ORIGINAL(gettimeofday)(t, zone);
-  const std::int64_t ns = now_ns() + epoch_ns();
-  t->tv_sec = ns / 1'000'000'000;
-  t->tv_usec = ns % 1'000'000'000 / 1000;
+  if (!attached()) return libc_gettimeofday(t, zone);
+  if (zone != nullptr) libc_gettimeofday(nullptr, zone);
+  if (t != nullptr) *t = from_ns_us(now_ns() + epoch_ns());
   return 0;
 }
 
 time_t time(time_t* t) {
-  if (!attached()) return ORIGINAL(time)(t);
+  if (!attached()) return libc_time(t);
   const time_t seconds = (now_ns() + epoch_ns()) / 1'000'000'000;
   if (t != nullptr) *t = seconds;
   return seconds;
 }
 
+// What it fills in is CPU time, which is the program's own; what it returns is a clock.
+clock_t times(struct tms* cpu) {
+  const clock_t real = libc_times(cpu);
+  if (!attached() || real == static_cast<clock_t>(-1)) return real;
+  return (now_ns() + offset_of(CLOCK_MONOTONIC)) / (1'000'000'000 / sysconf(_SC_CLK_TCK));
+}
+
 int timespec_get(struct timespec* t, int base) {
-  if (!attached() || base != TIME_UTC) return ORIGINAL(timespec_get)(t, base);
+  if (!attached() || base != TIME_UTC) return libc_timespec_get(t, base);
   *t = from_ns(now_ns() + epoch_ns());
   return base;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec* t, struct timespec* left) {
-  if (!is_virtual(clock)) return ORIGINAL(clock_nanosleep)(clock, flags, t, left);
+  if (!is_virtual(clock)) return libc_clock_nanosleep(clock, flags, t, left);
   if (t->tv_nsec < 0 || t->tv_nsec >= 1'000'000'000) return EINVAL;
   const bool absolute = (flags & TIMER_ABSTIME) != 0;
-  sleep_until_ns(absolute ? to_ns(*t) - offset_of(clock) : now_ns() + to_ns(*t));
-  return 0;
+  const std::int64_t until = absolute ? to_ns(*t) - offset_of(clock) : now_ns() + to_ns(*t);
+  if (!sleep_or_signal(until)) return 0;
+  if (!absolute && left != nullptr) *left = from_ns(std::max<std::int64_t>(0, until - now_ns()));
+  return EINTR;
 }
 
 int nanosleep(const struct timespec* t, struct timespec* left) {
-  if (!attached()) return ORIGINAL(nanosleep)(t, left);
+  if (!attached()) return libc_nanosleep(t, left);
   const int error = clock_nanosleep(CLOCK_MONOTONIC, 0, t, left);
   if (error == 0) return 0;
   errno = error;
@@ -128,20 +158,23 @@ int nanosleep(const struct timespec* t, struct timespec* left) {
 }
 
 int usleep(useconds_t us) {
-  if (!attached()) return ORIGINAL(usleep)(us);
-  sleep_until_ns(now_ns() + std::int64_t{us} * 1000);
-  return 0;
+  if (!attached()) return libc_usleep(us);
+  if (!sleep_or_signal(now_ns() + std::int64_t{us} * 1000)) return 0;
+  errno = EINTR;
+  return -1;
 }
 
 unsigned sleep(unsigned seconds) {
-  if (!attached()) return ORIGINAL(sleep)(seconds);
-  sleep_until_ns(now_ns() + std::int64_t{seconds} * 1'000'000'000);
-  return 0;
+  if (!attached()) return libc_sleep(seconds);
+  const std::int64_t until = now_ns() + std::int64_t{seconds} * 1'000'000'000;
+  if (!sleep_or_signal(until)) return 0;
+  return static_cast<unsigned>((std::max<std::int64_t>(0, until - now_ns()) + 500'000'000) / 1'000'000'000);
 }
 
 int thrd_sleep(const struct timespec* t, struct timespec* left) {
-  if (!attached()) return ORIGINAL(thrd_sleep)(t, left);
-  return clock_nanosleep(CLOCK_MONOTONIC, 0, t, left) == 0 ? 0 : -2;
+  if (!attached()) return libc_thrd_sleep(t, left);
+  const int error = clock_nanosleep(CLOCK_MONOTONIC, 0, t, left);
+  return error == 0 ? 0 : error == EINTR ? -1 : -2;
 }
 
 }  // extern "C"

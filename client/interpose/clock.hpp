@@ -2,18 +2,22 @@
 // What the interposed functions share: the link to the coordinator, the clocks, and the one way to wait.
 //
 // libisochron_clock.so is preloaded into programs that know nothing of Isochron (`clock: virtual`). Their clocks show
-// simulated time, their sleeps and time limits pass in simulated time. A wait with a limit for something that may come
-// from outside (a lock, a socket) looks whether it came, sleeps a little simulated time, looks again.
+// simulated time, their sleeps, time limits and timers pass in simulated time. A wait with a limit for something that
+// may come from outside (a lock, a socket) looks whether it came, sleeps a little simulated time, looks again.
 //
 // Misses: clock() and CPU clocks (meant), inline rdtsc, static programs, system calls made without libc.
 
+#include <dlfcn.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "client/shared_link.hpp"
 
 namespace isochron::interpose {
+
+constexpr std::int64_t forever = INT64_MAX;
 
 /// Whether this process is attached; without, everything goes to libc as if we were not there.
 bool attached();
@@ -28,11 +32,47 @@ void sleep_until_ns(std::int64_t until);
 bool is_virtual(clockid_t clock);
 std::int64_t offset_of(clockid_t clock);
 
-inline std::int64_t to_ns(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
-inline timespec from_ns(std::int64_t ns) { return {ns / 1'000'000'000, ns % 1'000'000'000}; }
+/// Signals of timers (timers.cpp): when the next one is due, sending those that are, and how many were sent so far that
+/// interrupt a sleep, by whichever thread.
+std::int64_t next_signal();
+void send_signals();
+std::uint32_t signals_sent();
 
-/// The libc function of that name that we stand in front of.
-void* original(const char* name);
+inline std::int64_t to_ns(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+inline std::int64_t to_ns(const timeval& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000; }
+inline timespec from_ns(std::int64_t ns) { return {ns / 1'000'000'000, ns % 1'000'000'000}; }
+inline timeval from_ns_us(std::int64_t ns) { return {ns / 1'000'000'000, ns % 1'000'000'000 / 1000}; }
+/// A moment this far from now; negative = never.
+inline std::int64_t limit_after(std::int64_t ns) { return ns < 0 || ns > forever / 2 ? forever : now_ns() + ns; }
+
+/// The libc function that one of ours stands in front of. Found once, when the library is loaded: looking it up later
+/// could be in a signal handler or between fork and exec, where that is not safe.
+template <class Function>
+class Original {
+ public:
+  explicit constexpr Original(const char* name) : name_(name) {}
+  Function get() {
+    Function found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) {
+      found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
+      found_.store(found, std::memory_order_relaxed);
+    }
+    return found;
+  }
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) {
+    return get()(arguments...);
+  }
+
+ private:
+  const char* name_;
+  std::atomic<Function> found_{nullptr};
+};
+
+/// libc(name) is an Original of that function; find_all() looks it up early.
+#define ISOCHRON_ORIGINAL(name)                                                  \
+  constinit isochron::interpose::Original<decltype(&::name)> libc_##name{#name}; \
+  __attribute__((constructor(101))) void find_##name() { libc_##name.get(); }
 
 /// Tries until it succeeds or the limit passes; try_once returns true when there is a result. False = the limit passed.
 template <class Try>

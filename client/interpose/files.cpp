@@ -1,9 +1,12 @@
 // Waits with a time limit for descriptors: poll, select, epoll, and timers that are descriptors. A virtual timer is an
 // eventfd that is rung when its simulated time has come, which everybody who could wait for it looks at.
 
+#include "client/interpose/files.hpp"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
@@ -12,17 +15,31 @@
 
 #include <algorithm>
 #include <atomic>
-#include <climits>
-
-#include "client/interpose/clock.hpp"
 
 using namespace isochron::interpose;
 
-#define ORIGINAL(name) (reinterpret_cast<decltype(&name)>(original(#name)))
+// What programs compiled with _FORTIFY_SOURCE call instead.
+extern "C" {
+int __poll_chk(struct pollfd* set, nfds_t count, int timeout_ms, size_t room);
+int __ppoll_chk(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask, size_t room);
+ssize_t __read_chk(int descriptor, void* data, size_t size, size_t room);
+}
 
 namespace {
 
-constexpr std::int64_t forever = INT64_MAX;
+ISOCHRON_ORIGINAL(poll)
+ISOCHRON_ORIGINAL(ppoll)
+ISOCHRON_ORIGINAL(select)
+ISOCHRON_ORIGINAL(pselect)
+ISOCHRON_ORIGINAL(epoll_pwait)
+ISOCHRON_ORIGINAL(timerfd_create)
+ISOCHRON_ORIGINAL(timerfd_settime)
+ISOCHRON_ORIGINAL(timerfd_gettime)
+ISOCHRON_ORIGINAL(read)
+ISOCHRON_ORIGINAL(close)
+ISOCHRON_ORIGINAL(__poll_chk)
+ISOCHRON_ORIGINAL(__ppoll_chk)
+ISOCHRON_ORIGINAL(__read_chk)
 
 struct Timer {
   std::atomic<int> descriptor{-1};
@@ -40,7 +57,15 @@ Timer* timer_of(int descriptor) {
   return nullptr;
 }
 
-/// Rings all timers whose time has come; returns when the next one does.
+itimerspec left_of(const Timer& timer) {
+  const std::int64_t next = timer.next.load();
+  return {from_ns(timer.interval.load()), from_ns(next == forever ? 0 : std::max<std::int64_t>(1, next - now_ns()))};
+}
+
+}  // namespace
+
+namespace isochron::interpose {
+
 std::int64_t ring_timers() {
   std::int64_t earliest = forever;
   for (Timer& timer : timers) {
@@ -59,52 +84,56 @@ std::int64_t ring_timers() {
   return earliest;
 }
 
-/// `attempt` looks without waiting: 0 = nothing yet. Without limit and timers there is no time to wait for: `block`.
-template <class Attempt, class Block>
-int wait_for_descriptors(std::int64_t limit, Attempt&& attempt, Block&& block) {
-  for (;;) {
-    const std::int64_t timer = ring_timers();
-    if (limit == forever && timer == forever) return block();
-    int result = 0;
-    if (try_until(std::min(limit, timer), [&] { return (result = attempt()) != 0; })) return result;
-    if (limit <= timer) return 0;
-  }
+bool wait_for_descriptor(int descriptor, short events, std::int64_t limit) {
+  pollfd one{descriptor, events, 0};
+  return wait_for_descriptors(
+             limit, [&] { return libc_poll(&one, 1, 0); }, [&] { return libc_poll(&one, 1, -1); }) != 0;
 }
 
-std::int64_t limit_after(std::int64_t ns) { return ns < 0 ? forever : now_ns() + ns; }
-
-}  // namespace
+}  // namespace isochron::interpose
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int poll(struct pollfd* set, nfds_t count, int timeout_ms) {
-  const auto real = ORIGINAL(poll);
-  if (!attached() || timeout_ms == 0) return real(set, count, timeout_ms);
+  if (!attached() || timeout_ms == 0) return libc_poll(set, count, timeout_ms);
   return wait_for_descriptors(
-      limit_after(std::int64_t{timeout_ms} * 1'000'000), [&] { return real(set, count, 0); },
-      [&] { return real(set, count, -1); });
+      limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000), [&] { return libc_poll(set, count, 0); },
+      [&] { return libc_poll(set, count, -1); });
+}
+
+int __poll_chk(struct pollfd* set, nfds_t count, int timeout_ms, size_t room) {
+  if (!attached() || count * sizeof *set > room) return libc___poll_chk(set, count, timeout_ms, room);
+  return poll(set, count, timeout_ms);
 }
 
 int ppoll(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
-  const auto real = ORIGINAL(ppoll);
-  if (!attached()) return real(set, count, timeout, mask);
+  if (!attached()) return libc_ppoll(set, count, timeout, mask);
   const timespec none{};
   return wait_for_descriptors(
-      timeout == nullptr ? forever : limit_after(to_ns(*timeout)), [&] { return real(set, count, &none, mask); },
-      [&] { return real(set, count, nullptr, mask); });
+      timeout == nullptr ? forever : limit_after(to_ns(*timeout)), [&] { return libc_ppoll(set, count, &none, mask); },
+      [&] { return libc_ppoll(set, count, nullptr, mask); });
+}
+
+int __ppoll_chk(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask, size_t room) {
+  if (!attached() || count * sizeof *set > room) return libc___ppoll_chk(set, count, timeout, mask, room);
+  return ppoll(set, count, timeout, mask);
 }
 
 int pselect(int count, fd_set* in, fd_set* out, fd_set* other, const struct timespec* timeout, const sigset_t* mask) {
-  const auto real = ORIGINAL(pselect);
-  if (!attached()) return real(count, in, out, other, timeout, mask);
-  const fd_set empty{};
-  const fd_set asked[3] = {in ? *in : empty, out ? *out : empty, other ? *other : empty};
+  if (!attached() || count < 0 || count > FD_SETSIZE) return libc_pselect(count, in, out, other, timeout, mask);
+  // Only as many words as `count` needs: who knows its descriptors are few has no whole fd_set.
+  const std::size_t size = (static_cast<std::size_t>(count) + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+  fd_set* const sets[] = {in, out, other};
+  fd_set asked[3];
+  for (int i = 0; i < 3; ++i) {
+    if (sets[i] != nullptr) memcpy(&asked[i], sets[i], size);
+  }
   const auto attempt = [&](const timespec* t) {
-    if (in != nullptr) *in = asked[0];
-    if (out != nullptr) *out = asked[1];
-    if (other != nullptr) *other = asked[2];
-    return real(count, in, out, other, t, mask);
+    for (int i = 0; i < 3; ++i) {
+      if (sets[i] != nullptr) memcpy(sets[i], &asked[i], size);
+    }
+    return libc_pselect(count, in, out, other, t, mask);
   };
   const timespec none{};
   return wait_for_descriptors(
@@ -113,26 +142,40 @@ int pselect(int count, fd_set* in, fd_set* out, fd_set* other, const struct time
 }
 
 int select(int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* timeout) {
-  if (!attached()) return ORIGINAL(select)(count, in, out, other, timeout);
+  if (!attached() || count < 0 || count > FD_SETSIZE) return libc_select(count, in, out, other, timeout);
   if (timeout == nullptr) return pselect(count, in, out, other, nullptr, nullptr);
-  const timespec t{timeout->tv_sec, timeout->tv_usec * 1000};
-  return pselect(count, in, out, other, &t, nullptr);
+  const timespec t = from_ns(to_ns(*timeout));
+  const std::int64_t until = now_ns() + to_ns(t);
+  const int result = pselect(count, in, out, other, &t, nullptr);
+  *timeout = from_ns_us(std::max<std::int64_t>(0, until - now_ns()));  // as Linux does
+  return result;
 }
 
 int epoll_pwait(int set, struct epoll_event* events, int count, int timeout_ms, const sigset_t* mask) {
-  const auto real = ORIGINAL(epoll_pwait);
-  if (!attached() || timeout_ms == 0) return real(set, events, count, timeout_ms, mask);
+  if (!attached() || timeout_ms == 0) return libc_epoll_pwait(set, events, count, timeout_ms, mask);
   return wait_for_descriptors(
-      limit_after(std::int64_t{timeout_ms} * 1'000'000), [&] { return real(set, events, count, 0, mask); },
-      [&] { return real(set, events, count, -1, mask); });
+      limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000),
+      [&] { return libc_epoll_pwait(set, events, count, 0, mask); },
+      [&] { return libc_epoll_pwait(set, events, count, -1, mask); });
 }
 
 int epoll_wait(int set, struct epoll_event* events, int count, int timeout_ms) {
   return epoll_pwait(set, events, count, timeout_ms, nullptr);
 }
 
+int epoll_pwait2(int set, struct epoll_event* events, int count, const struct timespec* timeout, const sigset_t* mask) {
+  if (!attached()) {  // what libc has may be missing in the kernel, and the other way round
+    return epoll_pwait(set, events, count,
+                       timeout == nullptr ? -1 : static_cast<int>((to_ns(*timeout) + 999'999) / 1'000'000), mask);
+  }
+  return wait_for_descriptors(
+      timeout == nullptr ? forever : limit_after(to_ns(*timeout)),
+      [&] { return libc_epoll_pwait(set, events, count, 0, mask); },
+      [&] { return libc_epoll_pwait(set, events, count, -1, mask); });
+}
+
 int timerfd_create(clockid_t clock, int flags) {
-  if (!is_virtual(clock)) return ORIGINAL(timerfd_create)(clock, flags);
+  if (!is_virtual(clock)) return libc_timerfd_create(clock, flags);
   const int descriptor =
       eventfd(0, ((flags & TFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0) | ((flags & TFD_CLOEXEC) != 0 ? EFD_CLOEXEC : 0));
   if (descriptor < 0) return descriptor;
@@ -140,18 +183,19 @@ int timerfd_create(clockid_t clock, int flags) {
     int free = -1;
     if (!timer.descriptor.compare_exchange_strong(free, descriptor)) continue;
     timer.clock = clock;
+    timer.interval.store(0);
     timer.next.store(forever);
     return descriptor;
   }
-  close(descriptor);
+  libc_close(descriptor);
   errno = EMFILE;
   return -1;
 }
 
 int timerfd_settime(int descriptor, int flags, const struct itimerspec* value, struct itimerspec* old) {
   Timer* timer = attached() ? timer_of(descriptor) : nullptr;
-  if (timer == nullptr) return ORIGINAL(timerfd_settime)(descriptor, flags, value, old);
-  if (old != nullptr) *old = {};
+  if (timer == nullptr) return libc_timerfd_settime(descriptor, flags, value, old);
+  if (old != nullptr) *old = left_of(*timer);
   const std::int64_t first = to_ns(value->it_value);
   const bool absolute = (flags & TFD_TIMER_ABSTIME) != 0;
   timer->interval.store(to_ns(value->it_interval));
@@ -159,13 +203,30 @@ int timerfd_settime(int descriptor, int flags, const struct itimerspec* value, s
   return 0;
 }
 
-ssize_t read(int descriptor, void* data, size_t size) {
-  const auto real = ORIGINAL(read);
+int timerfd_gettime(int descriptor, struct itimerspec* value) {
   const Timer* timer = attached() ? timer_of(descriptor) : nullptr;
-  if (timer == nullptr) return real(descriptor, data, size);
-  pollfd one{descriptor, POLLIN, 0};
-  poll(&one, 1, -1);
-  return real(descriptor, data, size);
+  if (timer == nullptr) return libc_timerfd_gettime(descriptor, value);
+  *value = left_of(*timer);
+  return 0;
+}
+
+ssize_t read(int descriptor, void* data, size_t size) {
+  if (!attached()) return libc_read(descriptor, data, size);
+  if (timer_of(descriptor) != nullptr) {
+    if (is_blocking(descriptor)) {
+      wait_for_descriptor(descriptor, POLLIN, forever);
+    } else {
+      ring_timers();
+    }
+  } else if (!arrives_in_time(descriptor, 0)) {
+    return -1;
+  }
+  return libc_read(descriptor, data, size);
+}
+
+ssize_t __read_chk(int descriptor, void* data, size_t size, size_t room) {
+  if (!attached() || size > room) return libc___read_chk(descriptor, data, size, room);
+  return read(descriptor, data, size);
 }
 
 int close(int descriptor) {
@@ -174,8 +235,9 @@ int close(int descriptor) {
       timer->next.store(forever);
       timer->descriptor.store(-1);
     }
+    forget_limits(descriptor);
   }
-  return ORIGINAL(close)(descriptor);
+  return libc_close(descriptor);
 }
 
 }  // extern "C"

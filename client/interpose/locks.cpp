@@ -2,10 +2,15 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,9 +19,28 @@
 
 using namespace isochron::interpose;
 
-#define ORIGINAL(name) (reinterpret_cast<decltype(&name)>(original(#name)))
-
 namespace {
+
+ISOCHRON_ORIGINAL(pthread_cond_signal)
+ISOCHRON_ORIGINAL(pthread_cond_broadcast)
+ISOCHRON_ORIGINAL(pthread_cond_clockwait)
+ISOCHRON_ORIGINAL(pthread_cond_timedwait)
+ISOCHRON_ORIGINAL(pthread_mutex_clocklock)
+ISOCHRON_ORIGINAL(pthread_rwlock_clockrdlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_clockwrlock)
+ISOCHRON_ORIGINAL(pthread_timedjoin_np)
+ISOCHRON_ORIGINAL(pthread_clockjoin_np)
+ISOCHRON_ORIGINAL(sem_clockwait)
+ISOCHRON_ORIGINAL(sem_timedwait)
+ISOCHRON_ORIGINAL(cnd_signal)
+ISOCHRON_ORIGINAL(cnd_broadcast)
+ISOCHRON_ORIGINAL(cnd_timedwait)
+ISOCHRON_ORIGINAL(mtx_timedlock)
+ISOCHRON_ORIGINAL(sigtimedwait)
+ISOCHRON_ORIGINAL(mq_timedreceive)
+ISOCHRON_ORIGINAL(mq_timedsend)
+ISOCHRON_ORIGINAL(semtimedop)
+ISOCHRON_ORIGINAL(syscall)
 
 // A waiter with a limit sleeps in simulated time, where a real signal would not reach it. So signals are counted, in a
 // table by the address of the condition; two conditions that share a place only cause a spurious wake, which is legal.
@@ -71,22 +95,22 @@ extern "C" {
 
 int pthread_cond_signal(pthread_cond_t* condition) {
   signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return ORIGINAL(pthread_cond_signal)(condition);
+  return libc_pthread_cond_signal(condition);
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) {
   signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return ORIGINAL(pthread_cond_broadcast)(condition);
+  return libc_pthread_cond_broadcast(condition);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(pthread_cond_clockwait)(condition, mutex, clock, t);
+  if (!is_virtual(clock)) return libc_pthread_cond_clockwait(condition, mutex, clock, t);
   return wait_for_signal(condition, mutex, to_ns(*t) - offset_of(clock));
 }
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const struct timespec* t) {
-  if (!attached()) return ORIGINAL(pthread_cond_timedwait)(condition, mutex, t);
+  if (!attached()) return libc_pthread_cond_timedwait(condition, mutex, t);
   // Whether the condition was made for the monotonic clock is not to be seen from outside; but the two clocks are
   // decades apart, so the limit itself tells.
   const std::int64_t limit = to_ns(*t);
@@ -95,18 +119,18 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(pthread_mutex_clocklock)(mutex, clock, t);
+  if (!is_virtual(clock)) return libc_pthread_mutex_clocklock(mutex, clock, t);
   return lock_until(clock, t, [&] { return pthread_mutex_trylock(mutex); });
 }
 int pthread_mutex_timedlock(pthread_mutex_t* mutex, const struct timespec* t) {
   return pthread_mutex_clocklock(mutex, CLOCK_REALTIME, t);
 }
 int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(pthread_rwlock_clockrdlock)(lock, clock, t);
+  if (!is_virtual(clock)) return libc_pthread_rwlock_clockrdlock(lock, clock, t);
   return lock_until(clock, t, [&] { return pthread_rwlock_tryrdlock(lock); });
 }
 int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(pthread_rwlock_clockwrlock)(lock, clock, t);
+  if (!is_virtual(clock)) return libc_pthread_rwlock_clockwrlock(lock, clock, t);
   return lock_until(clock, t, [&] { return pthread_rwlock_trywrlock(lock); });
 }
 int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const struct timespec* t) {
@@ -117,12 +141,94 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const struct timespec* t)
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const struct timespec* t) {
-  if (!is_virtual(clock)) return ORIGINAL(sem_clockwait)(semaphore, clock, t);
+  if (!is_virtual(clock)) return libc_sem_clockwait(semaphore, clock, t);
   return semaphore_until(semaphore, clock, t);
 }
 int sem_timedwait(sem_t* semaphore, const struct timespec* t) {
-  if (!attached()) return ORIGINAL(sem_timedwait)(semaphore, t);
+  if (!attached()) return libc_sem_timedwait(semaphore, t);
   return semaphore_until(semaphore, CLOCK_REALTIME, t);
+}
+
+int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const struct timespec* t) {
+  if (t == nullptr || !is_virtual(clock)) return libc_pthread_clockjoin_np(thread, result, clock, t);
+  return lock_until(clock, t, [&] { return pthread_tryjoin_np(thread, result); });
+}
+int pthread_timedjoin_np(pthread_t thread, void** result, const struct timespec* t) {
+  return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, t);
+}
+
+// The same of C11. libc's own do not come through the functions above.
+int cnd_signal(cnd_t* condition) {
+  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+  return libc_cnd_signal(condition);
+}
+int cnd_broadcast(cnd_t* condition) {
+  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+  return libc_cnd_broadcast(condition);
+}
+int cnd_timedwait(cnd_t* __restrict condition, mtx_t* __restrict mutex, const struct timespec* __restrict t) {
+  if (!attached()) return libc_cnd_timedwait(condition, mutex, t);
+  std::atomic<std::uint32_t>& count = signals_of(condition);
+  const std::uint32_t before = count.load(std::memory_order_acquire);
+  mtx_unlock(mutex);
+  const bool came = try_until(to_ns(*t) - epoch_ns(), [&] { return count.load(std::memory_order_acquire) != before; });
+  mtx_lock(mutex);
+  return came ? thrd_success : thrd_timedout;
+}
+int mtx_timedlock(mtx_t* __restrict mutex, const struct timespec* __restrict t) {
+  if (!attached()) return libc_mtx_timedlock(mutex, t);
+  int result = thrd_timedout;
+  const bool done = try_until(to_ns(*t) - epoch_ns(), [&] { return (result = mtx_trylock(mutex)) != thrd_busy; });
+  return done ? result : thrd_timedout;
+}
+
+int sigtimedwait(const sigset_t* __restrict set, siginfo_t* __restrict info, const struct timespec* __restrict t) {
+  if (!attached() || t == nullptr) return libc_sigtimedwait(set, info, t);
+  const timespec none{};
+  int result = -1;
+  const auto attempt = [&] {
+    if (next_signal() <= now_ns()) send_signals();
+    return (result = libc_sigtimedwait(set, info, &none)) >= 0 || errno != EAGAIN;
+  };
+  if (try_until(limit_after(to_ns(*t)), attempt)) return result;
+  errno = EAGAIN;
+  return -1;
+}
+
+ssize_t mq_timedreceive(mqd_t queue, char* __restrict data, size_t size, unsigned* __restrict priority,
+                        const struct timespec* __restrict t) {
+  if (!attached() || t == nullptr) return libc_mq_timedreceive(queue, data, size, priority, t);
+  ssize_t result = -1;
+  const timespec past{};
+  try_until(to_ns(*t) - epoch_ns(), [&] {
+    return (result = libc_mq_timedreceive(queue, data, size, priority, &past)) >= 0 || errno != ETIMEDOUT;
+  });
+  return result;
+}
+int mq_timedsend(mqd_t queue, const char* data, size_t size, unsigned priority, const struct timespec* t) {
+  if (!attached() || t == nullptr) return libc_mq_timedsend(queue, data, size, priority, t);
+  int result = -1;
+  const timespec past{};
+  try_until(to_ns(*t) - epoch_ns(), [&] {
+    return (result = libc_mq_timedsend(queue, data, size, priority, &past)) == 0 || errno != ETIMEDOUT;
+  });
+  return result;
+}
+
+int semtimedop(int set, struct sembuf* operations, size_t count, const struct timespec* t) {
+  constexpr std::size_t most = 64;
+  if (!attached() || t == nullptr || count > most) return libc_semtimedop(set, operations, count, t);
+  sembuf at_once[most];
+  bool waits = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    at_once[i] = operations[i];
+    if ((operations[i].sem_flg & IPC_NOWAIT) != 0) waits = false;
+    at_once[i].sem_flg = static_cast<short>(at_once[i].sem_flg | IPC_NOWAIT);
+  }
+  int result = -1;
+  try_until(waits ? limit_after(to_ns(*t)) : now_ns(),
+            [&] { return (result = semop(set, at_once, count)) == 0 || errno != EAGAIN; });
+  return result;
 }
 
 // Futures, std::atomic::wait and language run-times come through here.
@@ -142,7 +248,7 @@ long syscall(long number, ...) {
   if (attached() && number == SYS_clock_gettime) {
     return clock_gettime(static_cast<clockid_t>(a[0]), reinterpret_cast<timespec*>(a[1]));
   }
-  return ORIGINAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return libc_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -132,6 +133,24 @@ void threads() {
   robot.log("joined");
 }
 
+// meet FILE ME OTHER: in each activation waits, computing, until the other is in the same one. Outside of simulated
+// time: two that execute one after the other never meet.
+void meet() {
+  auto robot = isochron::attach();
+  const int file = open(arguments.at(0).c_str(), O_RDWR);
+  auto* counts = static_cast<std::atomic<int>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  std::atomic<int>& mine = counts[static_cast<int>(number(1, 0))];
+  const std::atomic<int>& other = counts[static_cast<int>(number(2, 1))];
+  while (robot.wait(10ms)) {
+    const auto position = robot.read<double>("position");
+    const int round = ++mine;
+    for (const auto end = std::chrono::steady_clock::now() + 20s; other < round;) {
+      if (std::chrono::steady_clock::now() > end) std::_Exit(67);
+    }
+    robot.write("thrust", 1 - position);
+  }
+}
+
 void spin() {
   isochron::attach();
   for (;;) spend(1000);
@@ -167,7 +186,7 @@ void forks() {
   }
 }
 void prints() {
-  auto robot = isochron::attach();
+  [[maybe_unused]] const auto robot = isochron::attach();
   const std::string line(1000, 'x');
   for (;;) std::puts(line.c_str());
 }
@@ -247,6 +266,7 @@ const std::map<std::string, std::function<void()>> behaviours{
     {"scribbles", scribbles},
     {"silent", silent},
     {"threads", threads},
+    {"meet", meet},
     {"writes_wrong", writes_wrong},
     {"clockwatcher", clockwatcher},
     {"asks_at_once", asks_at_once},

@@ -37,14 +37,6 @@ TEST(Mailbox, ThatNobodyReadsFillsUp) {
   EXPECT_EQ(n, 10'000u);
 }
 
-TEST(SpanHistogram, GivesQuantilesWithinTwoPercent) {
-  SpanHistogram histogram;
-  for (int i = 1; i <= 1000; ++i) histogram.add(SimSpan::from_ns(i * 1000));
-  EXPECT_NEAR(static_cast<double>(histogram.quantile(0.5).ns()), 500e3, 10e3);
-  EXPECT_NEAR(static_cast<double>(histogram.quantile(0.99).ns()), 990e3, 20e3);
-  EXPECT_GE(histogram.quantile(1.0), SimSpan(1ms));
-}
-
 ProgramSpec with(Compute compute, Fraction speed = {}) {
   ProgramSpec spec;
   spec.compute = compute;

@@ -1,7 +1,9 @@
 // What repeats: recorded runs, modelled runs, under load and on any number of cores.
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "coordinator/test/run_support.hpp"
@@ -113,6 +115,61 @@ TEST(CoordinatorReplay, AModelledRunRepeatsUnderLoadAndOnOneCore) {
   const auto narrow = run(modelled_robots(3), 200ms);
   sched_setaffinity(0, sizeof all, &all);
   EXPECT_EQ(first_difference(first, narrow), "");
+}
+
+/// Two robots that must execute at the same time to get on.
+std::vector<RobotSpec> robots_that_meet(const std::string& file, const Compute& compute) {
+  return {robot("a", {program("meets", {"meet", file, "0", "1"}, compute)}),
+          robot("b", {program("meets", {"meet", file, "1", "0"}, compute)})};
+}
+
+class MeetingPlace {
+ public:
+  MeetingPlace() : name_("/tmp/isochron_meet_XXXXXX") {
+    file_ = mkstemp(name_.data());
+    reset();
+  }
+  ~MeetingPlace() {
+    close(file_);
+    unlink(name_.c_str());
+  }
+  const std::string& reset() {
+    EXPECT_EQ(ftruncate(file_, 0) + ftruncate(file_, 4096), 0);
+    return name_;
+  }
+
+ private:
+  std::string name_;
+  int file_ = -1;
+};
+
+TEST(CoordinatorReplay, ModelledProgramsOfDifferentRobotsExecuteAtTheSameTime) {
+  MeetingPlace place;
+  const auto first = run(robots_that_meet(place.reset(), modelled(2ms)), 100ms);
+  ASSERT_TRUE(first.outcome.completed) << first.outcome.why_ended;
+  EXPECT_EQ(first.of("a/meets").activations, 10u);
+  EXPECT_EQ(first_difference(first, run(robots_that_meet(place.reset(), modelled(2ms)), 100ms)), "");
+}
+
+TEST(CoordinatorReplay, RecordedProgramsOfDifferentRobotsExecuteAtTheSameTime) {
+  MeetingPlace place;
+  auto options = quick();
+  options.cores = 1;  // taken in turns, by the quantum
+  const auto measured = run(robots_that_meet(place.reset(), MeasuredCompute{}), 50ms, options);
+  ASSERT_TRUE(measured.outcome.completed) << measured.outcome.why_ended;
+  place.reset();
+  const auto again = run(replayed(robots_that_meet(place.reset(), MeasuredCompute{}), measured), 50ms);
+  EXPECT_EQ(first_difference(measured, again), "");
+}
+
+TEST(CoordinatorReplay, ARunOnSeveralCoresIsReplayedToo) {
+  if (!missing_privileges().empty()) GTEST_SKIP() << missing_privileges();
+  auto options = quick();
+  options.cores = 2;
+  const auto measured = run(predator_and_prey(), 100ms, options);
+  ASSERT_TRUE(measured.outcome.completed) << measured.outcome.why_ended;
+  const auto again = run(replayed(predator_and_prey(), measured), 100ms);
+  EXPECT_EQ(first_difference(measured, again), "");
 }
 
 TEST(CoordinatorReplay, AnotherSeedIsAnotherRun) {

@@ -57,7 +57,7 @@ struct Run {
 
 inline CoordinatorOptions quick() {
   CoordinatorOptions options;
-  options.attach_within = std::chrono::seconds(10);
+  options.attach_within = std::chrono::seconds(30);
   options.grace = std::chrono::milliseconds(100);
   options.interpose_library = INTERPOSE_LIBRARY;
   return options;

@@ -1,4 +1,7 @@
 // Whole runs with real processes: what computing costs, and in which order things happen.
+#include <algorithm>
+#include <thread>
+
 #include "coordinator/test/run_support.hpp"
 
 namespace isochron::coordinator {
@@ -33,6 +36,22 @@ TEST(CoordinatorRun, ASlowerComputerMissesItsDeadlines) {
   EXPECT_GE(r.of("a/controller").overruns, 10u);
   EXPECT_LT(r.of("a/controller").activations, 20u);  // 16 ms for each
   EXPECT_GT(r.of("a/controller").activations, 10u);
+}
+
+TEST(CoordinatorRun, AnActivationThatEndsAfterItsDeadlineMissesIt) {
+  auto controller = program("controller", {"controller", "10"}, modelled(4ms));
+  controller.deadline = 3ms;
+  controller.offset = 2ms;
+  auto r = run({robot("a", {controller})}, 100ms);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  EXPECT_EQ(r.of("a/controller").missed, 10u);
+  EXPECT_EQ(r.of("a/controller").overruns, 0u);
+  const auto first = std::find_if(r.record.happenings.begin(), r.record.happenings.end(),
+                                  [](const Happening& h) { return h.kind == Happening::Kind::release; });
+  ASSERT_NE(first, r.record.happenings.end());
+  EXPECT_EQ(first->at, at(2ms));
+  controller.best_effort = true;
+  EXPECT_EQ(run({robot("a", {controller})}, 100ms).of("a/controller").missed, 0u);
 }
 
 TEST(CoordinatorRun, AccountingAddsUp) {
@@ -116,7 +135,7 @@ TEST(CoordinatorRun, ARunCanBeStopped) {
   std::stop_source stop;
   Coordinator coordinator(plant, {robot("a", {program("spin", {"spin"})})}, quick());
   int told = 0;
-  const Outcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime) {
+  const Outcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime, SimSpan) {
     if (++told == 2) stop.request_stop();
   });
   EXPECT_FALSE(outcome.completed);
@@ -134,10 +153,42 @@ TEST(CoordinatorRun, AWorldThatBreaksEndsTheRunWithItsReason) {
 
 TEST(CoordinatorRun, APaceHoldsBackAndIsIdleTime) {
   auto options = quick();
-  options.pace = PaceRate(1, 1);
+  options.pace = PaceRate(5, 1);  // five times slower than real time
   const auto r = run({robot("a", {program("controller", {"controller"}, ZeroCompute{})})}, 200ms, options);
-  EXPECT_GE(r.outcome.accounting.wall, WallSpan(190ms));
+  EXPECT_GE(r.outcome.accounting.wall, WallSpan(950ms));
   EXPECT_GT(r.outcome.accounting.idle, WallSpan(100ms));
+}
+
+std::string why_no_lanes() {
+  if (std::thread::hardware_concurrency() < 2) return "needs two cores";
+  return missing_privileges();
+}
+
+TEST(CoordinatorRun, RobotsExecuteOnSeveralCoresAtOnce) {
+  if (const std::string why = why_no_lanes(); !why.empty()) GTEST_SKIP() << why;
+  std::vector<RobotSpec> robots;
+  for (const char* name : {"a", "b", "c"}) robots.push_back(robot(name, {program("spin", {"spin"})}));
+  auto options = quick();
+  options.cores = 2;
+  options.step = 2ms;
+  const auto r = run(robots, 100ms, options);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  if (r.outcome.lanes < 2) GTEST_SKIP() << "another coordinator has the other core";
+  EXPECT_NE(r.outcome.control.find("at once"), std::string::npos) << r.outcome.control;
+  const Accounting& a = r.outcome.accounting;
+  EXPECT_EQ(a.executed + a.world + a.coordination + a.waited + a.idle, a.wall);
+  // Three robots on two cores: 300 ms of computing in not much more than half of that.
+  EXPECT_GE(r.outcome.executed, CpuSpan(299ms));
+  EXPECT_LT(a.executed.seconds(), 0.85 * r.outcome.executed.seconds());
+  EXPECT_LE(r.outcome.drift_max, SimSpan(2ms) + r.outcome.overrun_max);
+  for (const ProgramOutcome& p : r.outcome.programs) EXPECT_GE(p.executed, SimSpan(100ms)) << p.name;
+}
+
+TEST(CoordinatorRun, ARunOnOneCoreIsAskedFor) {
+  auto options = quick();
+  options.cores = 1;
+  const auto r = run({robot("a", {program("spin", {"spin"})}), robot("b", {program("spin", {"spin"})})}, 20ms, options);
+  EXPECT_EQ(r.outcome.lanes, 1u);
 }
 
 TEST(CoordinatorRun, WithoutPrivilegesItStillRunsAndSaysSo) {

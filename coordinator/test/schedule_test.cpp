@@ -114,6 +114,25 @@ TEST(Schedule, RunsTheLeastAndNoFurtherThanAQuantumAhead) {
   EXPECT_EQ(e.program, 0u);
 }
 
+TEST(Schedule, LetsOthersExecuteBesideTheLeastWithinTheQuantum) {
+  Schedule schedule(priorities(3), {{0, 0, true, 1}, {1, 0, true, 1}, {2, 0, true, 1}}, options(100ms, 10ms, 1ms));
+  ASSERT_EQ(schedule.next().program, 0u);
+  std::vector<Schedule::Event> beside;
+  schedule.beside(beside);
+  ASSERT_EQ(beside.size(), 2u);
+  EXPECT_EQ(beside[0].program, 1u);
+  EXPECT_EQ(beside[0].budget, SimSpan(1ms));
+  schedule.executed(0, 400us);
+  schedule.executed(1, 1ms);
+  schedule.executed(2, 700us);
+  ASSERT_EQ(schedule.next().program, 0u);
+  schedule.beside(beside);
+  ASSERT_EQ(beside.size(), 2u);
+  EXPECT_EQ(beside[0].program, 2u);  // the least first
+  EXPECT_EQ(beside[0].budget, SimSpan(700us));
+  EXPECT_EQ(beside[1].budget, SimSpan(400us));
+}
+
 TEST(Schedule, AReadWaitsUntilNobodyElseCanActBefore) {
   Schedule schedule(priorities(2), {{0, 0, true, 1}, {1, 0, true, 1}}, options(100ms));
   schedule.next();
@@ -255,10 +274,17 @@ TEST_P(ScheduleAtRandom, KeepsOrderAndBound) {
       schedule.stepped();
     } else if (e.kind == Kind::run) {
       ASSERT_GT(e.budget, SimSpan::zero());
+      std::vector<Schedule::Event> found;
+      schedule.beside(found);
       const bool asks = random(3) == 0;
       const SimSpan whole = e.budget + SimSpan::from_ns(random(20'000));
       schedule.executed(e.program, asks ? SimSpan::from_ns(random(static_cast<unsigned>(e.budget.ns()))) : whole);
       if (asks) schedule.arrived(e.program, reads[e.program] = random(2) == 0);
+      for (const auto& other : found) {  // on other cores at the same time
+        if (random(2) == 0) continue;
+        ASSERT_GT(other.budget, SimSpan::zero());
+        schedule.executed(other.program, other.budget + SimSpan::from_ns(random(20'000)));
+      }
     } else if (e.kind == Kind::operation) {
       if (reads[e.program]) {
         ASSERT_GE(e.at, schedule.world());

@@ -46,6 +46,47 @@ TEST(UnmodifiedPrograms, EverySleepAndTimeLimitFollowsSimulatedTime) {
   }
 }
 
+TEST(UnmodifiedPrograms, RarerTimeLimitsFollowSimulatedTimeToo) {
+  const auto r = run({robot("a", {plain({PLAIN_PROGRAM, "limits"}, ZeroCompute{})})}, 1s);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  const auto found = numbers(r.of("a/plain").output);
+  EXPECT_EQ(found.size(), 14u) << r.of("a/plain").output;
+  for (const auto& [name, ms] : found) {
+    EXPECT_GE(ms, 9.99) << name;
+    EXPECT_LT(ms, 11.1) << name;
+  }
+  EXPECT_LT(r.outcome.accounting.wall, WallSpan(5s)) << "something really slept";
+}
+
+// Also measured: the program's own computing passes in between, and other threads of it wait for a time.
+TEST(UnmodifiedPrograms, TimersSendTheirSignalsInSimulatedTime) {
+  for (const Compute& compute : {Compute{ZeroCompute{}}, Compute{MeasuredCompute{}}}) {
+    const auto r = run({robot("a", {plain({PLAIN_PROGRAM, "signals"}, compute)})}, 2s);
+    ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+    const auto found = numbers(r.of("a/plain").output);
+    EXPECT_EQ(found.size(), 8u) << r.of("a/plain").output << "contract " << compute.index() << ", "
+                                << r.of("a/plain").last_state << ", " << r.of("a/plain").ended;
+    for (const auto& [name, ms] : found) {
+      EXPECT_GE(ms, 9.99) << name;
+      EXPECT_LT(ms, 12) << name;
+    }
+  }
+}
+
+TEST(UnmodifiedPrograms, AScriptThatForksAndHandlesSignalsComesThrough) {
+  // As shims do that start another program: sub-shells, pipes, a trap, then exec.
+  const char* script =
+      "trap 'true' CHLD; a=$(echo one | cat); for i in 1 2 3 4 5; do b=$(sleep 0.01; echo $i); done\n"
+      "exec python3 -c 'import time, subprocess, sys\n"
+      "subprocess.run([\"true\"])\n"
+      "start = time.monotonic(); time.sleep(0.25); print(\"slept\", time.monotonic() - start)'";
+  for (int i = 0; i < 2; ++i) {
+    const auto r = run({robot("a", {plain({"bash", "-c", script}, ZeroCompute{})})}, 1s);
+    ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+    EXPECT_DOUBLE_EQ(numbers(r.of("a/plain").output)["slept"], 0.25) << r.of("a/plain").output;
+  }
+}
+
 TEST(UnmodifiedPrograms, MeasuredComputingMovesTheirClock) {
   const auto r = run({robot("a", {plain({PLAIN_PROGRAM, "loop", "20"})})}, 500ms);
   ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;

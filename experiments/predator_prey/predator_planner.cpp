@@ -1,6 +1,7 @@
 // The predator's planner: knows how the prey flees, rolls both ships forward under many candidate controls, and keeps
-// the one that comes closest. It thinks until its own time limit, as planners do (ISOCHRON_WITH_think, seconds of its
-// clock), and plans again at most every 0.1 s. In callback mode that second is free; on the robot it is not.
+// the one that comes closest. It thinks until its own time limit, as planners do (`think`, seconds of its clock), or
+// until it has compared so many (`candidates`: then its thinking takes longer on a slower computer). It plans again at
+// most every 0.1 s. In callback mode that second is free; on the robot it is not.
 
 #include <algorithm>
 #include <chrono>
@@ -51,7 +52,13 @@ double roll(const Gains& gains, ships::Point predator, ships::Point prey, ships:
   return cost;
 }
 
-ships::Plan think(const ships::Point& predator, const ships::Point& prey, std::chrono::nanoseconds limit,
+/// When to stop thinking.
+struct Limit {
+  std::chrono::nanoseconds time{};
+  std::uint32_t candidates = 0;  // 0 = by time
+};
+
+ships::Plan think(const ships::Point& predator, const ships::Point& prey, const Limit& limit,
                   isochron::RandomStream& random) {
   const auto start = std::chrono::steady_clock::now();
   Gains best;
@@ -66,18 +73,23 @@ ships::Plan think(const ships::Point& predator, const ships::Point& prey, std::c
       candidate.aim = candidate.aim + ships::Vec3{random.normal(), random.normal(), random.normal()};
       if (const double cost = roll(candidate, predator, prey, nullptr); cost < least) least = cost, best = candidate;
     }
-  } while (std::chrono::steady_clock::now() - start < limit);
+  } while (limit.candidates > 0 ? plan.candidates < limit.candidates
+                                : std::chrono::steady_clock::now() - start < limit.time);
   roll(best, predator, prey, &plan);
   plan.length = ships::plan_length;
   return plan;
 }
 
+double given(const char* name, double otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::stod(text) : otherwise;
+}
+
 }  // namespace
 
 int main() {
-  const char* given = std::getenv("ISOCHRON_WITH_think");
-  const auto limit =
-      std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * (given != nullptr ? std::stod(given) : 1.0)));
+  const Limit limit{std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * given("ISOCHRON_WITH_think", 1.0))),
+                    static_cast<std::uint32_t>(given("ISOCHRON_WITH_candidates", 0))};
   const char* seed = std::getenv("ISOCHRON_SEED");
   isochron::RandomStream random(seed != nullptr ? std::stoull(seed) : 1, "planner");
   auto robot = isochron::attach();

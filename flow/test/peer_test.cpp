@@ -101,30 +101,30 @@ TEST_F(PeerTest, RefusesAPayloadOfTheWrongSize) {
 
 TEST_F(PeerTest, RefusesALineThatWasNotAgreedOn) {
   EXPECT_EQ(take(*peer_, hello_of(0)), "");
-  EXPECT_EQ(message(at(0ms), at(1ms), 1), "node source: a message on line 1, which it has not");
+  EXPECT_EQ(message(at(0ms), at(1ms), 1), "flow source.out, node source: a message on line 1, which it has not");
 }
 
 TEST_F(PeerTest, RefusesASecondHello) {
   EXPECT_EQ(take(*peer_, hello_of(0)), "");
-  EXPECT_EQ(take(*peer_, hello_of(0)), "node source: it connected twice");
+  EXPECT_EQ(take(*peer_, hello_of(0)), "flow source.out, node source: it connected twice");
 }
 
 TEST_F(PeerTest, RefusesDataBeforeHello) {
-  EXPECT_EQ(message(at(0ms), at(1ms)), "node source: it sent before it said hello");
+  EXPECT_EQ(message(at(0ms), at(1ms)), "flow source.out, node source: it sent before it said hello");
   wire::Bytes bytes;
   wire::append(bytes, wire::Bound{1, at(5ms)});
-  EXPECT_EQ(take(*event_peer_, bytes), "node events: it sent before it said hello");
+  EXPECT_EQ(take(*event_peer_, bytes), "flow events.event, node events: it sent before it said hello");
 }
 
 TEST_F(PeerTest, RefusesAnotherNodeAnotherScenarioAndOtherFlows) {
-  EXPECT_EQ(take(*peer_, hello_of(1)), "node source: node events answered in its place");
+  EXPECT_EQ(take(*peer_, hello_of(1)), "flow source.out, node source: node events answered in its place");
   wire::Bytes bytes;
   wire::append(bytes, wire::Hello{wire::version, 1, "events", {}});
-  EXPECT_EQ(take(*event_peer_, bytes), "node events: it runs another scenario");
+  EXPECT_EQ(take(*event_peer_, bytes), "flow events.event, node events: it runs another scenario");
   bytes.clear();
   wire::append(bytes, wire::Hello{wire::version, hash_of(system_.graph()), "source", {}});
   Peer fresh(*assembly_, 2, 0, wire_);
-  EXPECT_EQ(take(fresh, bytes), "node source: its flows are not the agreed ones");
+  EXPECT_EQ(take(fresh, bytes), "flow source.out, node source: its flows are not the agreed ones");
 }
 
 TEST_F(PeerTest, RefusesPromisesGoingBackAndEventsBeforeThePromise) {
@@ -149,12 +149,47 @@ TEST_F(PeerTest, RefusesCreditForWhatWasNeverSent) {
   EXPECT_EQ(take(source, hello_of(2, 0)), "");
   wire::Bytes bytes;
   wire::append(bytes, wire::Credit{0, 1});
-  EXPECT_EQ(take(source, bytes), "node sink: credit for messages that were never sent");
+  EXPECT_EQ(take(source, bytes), "flow source.out, node sink: credit for messages that were never sent");
+}
+
+TEST_F(PeerTest, RefusesAPeriodThatIsNegative) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(-1ms)),
+            "flow source.out, node source: the message at 0s has a period that is not longer than 0");
+}
+
+TEST_F(PeerTest, RefusesAnotherVersionOfTheProtocol) {
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Hello{wire::version + 1, hash_of(system_.graph()), "source", {}});
+  EXPECT_EQ(take(*peer_, bytes),
+            "flow source.out, node source: the peer speaks version 2 of the flow protocol, this is "
+            "version 1");
+}
+
+TEST_F(PeerTest, SaysThatAConnectionWasLostInTheMiddleOfAFrame) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(message(at(0ms), at(10ms)), "");
+  EXPECT_EQ(peer_->lost(), "flow source.out, node source: the connection was lost");
+  wire::Bytes bytes;
+  wire::append_message(bytes, 0, at(10ms), at(20ms), 8);
+  bytes.resize(bytes.size() / 2);
+  EXPECT_EQ(take(*peer_, bytes), "") << "half a frame is no mistake yet";
+  EXPECT_EQ(peer_->lost(), "flow source.out, node source: the connection was lost in the middle of a frame");
+  EXPECT_EQ(arrived(), 1U) << "what came before stays";
+}
+
+TEST_F(PeerTest, FencesOffOnePeerAndKeepsTheOthers) {
+  EXPECT_EQ(take(*peer_, hello_of(0)), "");
+  EXPECT_EQ(take(*event_peer_, hello_of(1)), "");
+  EXPECT_NE(message(at(5ms), at(10ms)), "");
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Bound{1, at(5ms)});
+  EXPECT_EQ(take(*event_peer_, bytes), "");
 }
 
 TEST_F(PeerTest, RefusesGarbage) {
   EXPECT_EQ(take(*peer_, wire::Bytes(64, std::byte{0xff})),
-            "node source: a frame of 4294967295 bytes; at most 16777216 are allowed");
+            "flow source.out, node source: a frame of 4294967295 bytes; at most 16777216 are allowed");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST_P(EachWay, SayWhoWaitsForWhomWhenNothingMoves) {
   system.connect("source.out", "stuck.in");
   std::string told;
   Options options{.until = at(2ms), .how = GetParam(), .stall_after = WallSpan(100ms)};
-  options.on_stall = [&](const std::string& text) { told = text; };
+  options.on_stall = [&](const WaitForGraph& graph) { told += to_string(graph); };
   EXPECT_TRUE(run(system, options).complete);
   EXPECT_NE(told.find("stuck is in its own code"), std::string::npos) << told;
 }

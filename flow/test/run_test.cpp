@@ -136,8 +136,8 @@ TEST_P(EachWay, SaysWhoWaitsForWhomWhenNothingMoves) {
   Options options = options_for(GetParam(), at(3ms));
   options.stall_after = WallSpan(50ms);
   std::string told;
-  options.on_stall = [&](const std::string& text) {
-    told = text;
+  options.on_stall = [&](const WaitForGraph& graph) {
+    told += to_string(graph);
     go_on = true;
   };
   EXPECT_TRUE(run(system, options).complete);

@@ -140,6 +140,36 @@ TEST(EpollReactor, TurnsCallersAwayWhenDescriptorsRunOutAndRecovers) {
   accepted.clear();
 }
 
+TEST(EpollReactor, KnowsWhenBytesCameThoughItWasBusyThen) {
+  EpollReactor reactor;
+  std::unique_ptr<Stream> accepted;
+  std::optional<WallTime> arrived;
+  WallTime seen, sent;
+  auto listener = std::move(*reactor.listen(Address::loopback(0), [&](std::unique_ptr<Stream> stream) {
+    accepted = std::move(stream);
+    accepted->stamp_arrivals();
+    accepted->set_events({[&](std::span<const std::byte>) {
+                            arrived = accepted->arrived();
+                            seen = reactor.now();
+                            reactor.stop();
+                          },
+                          {},
+                          {}});
+  }));
+  auto client = reactor.connect(listener->local());
+  client->set_events({{}, {}, {}});
+  reactor.call_at(reactor.now() + 20ms, [&] {
+    sent = reactor.now();
+    client->send(std::as_bytes(std::span("x")));
+    std::this_thread::sleep_for(50ms);
+  });
+  reactor.run();
+  if (!arrived) GTEST_SKIP() << "this kernel notes no arrivals of TCP";
+  EXPECT_GE(seen - sent, WallSpan(50ms));
+  EXPECT_LT(*arrived - sent, WallSpan(40ms)) << "it came long before it was seen";
+  EXPECT_GE(*arrived - sent, WallSpan(-1ms));
+}
+
 TEST(EpollReactor, AV6PortThatListensEverywhereSpeaksV4Too) {
   EpollReactor reactor;
   auto opened = reactor.open_datagrams(Address{});

@@ -24,31 +24,26 @@ TEST(FaultWords, ReadAsPeopleWriteThem) {
   for (const char* bad : {"", "20", "ms", "20ms±x", "-1ms"}) EXPECT_FALSE(parse_delay(bad).ok()) << bad;
 }
 
-/// Notes which datagrams would go out now, in this order.
-class NotingPort final : public DatagramPort {
- public:
-  explicit NotingPort(std::vector<int>& sent) : sent_(sent) {}
-  void set_receiver(std::function<void(std::span<const Datagram>)>) override {}
-  void send(std::span<const Datagram> datagrams) override {
-    for (const Datagram& one : datagrams) std::memcpy(&sent_.emplace_back(), one.bytes.data(), sizeof(int));
-  }
-  [[nodiscard]] std::uint64_t dropped() const override { return 0; }
-  [[nodiscard]] Address local() const override { return {}; }
-
- private:
-  std::vector<int>& sent_;
-};
-
-/// Numbers of the datagrams that get through when 0 … n−1 are sent, one each millisecond.
+/// Numbers of the datagrams that arrive when 0 … n−1 are sent, one each millisecond.
 std::vector<int> through(const Faults& faults, int n) {
   Scheduler scheduler(1);
   SimulatedNetwork network(scheduler);
-  SimulatedReactor reactor(network, Address::v4(10, 0, 0, 1, 0));
+  const Address host = Address::v4(10, 0, 0, 1, 0);
+  network.set_quality(host, host, {.delay_min = 1us, .delay_max = 1us});  // what is not asked for is not there
+  SimulatedReactor reactor(network, host);
+  auto to = std::move(*reactor.open_datagrams(Address::loopback(9)));
+  auto from = with_faults(reactor, std::move(*reactor.open_datagrams(Address::loopback(0))), faults, "test");
   std::vector<int> came;
-  auto port = with_faults(reactor, std::make_unique<NotingPort>(came), faults, "test");
+  to->set_receiver([&](std::span<const Datagram> batch) {
+    for (const Datagram& one : batch) {
+      int number = 0;
+      std::memcpy(&number, one.bytes.data(), sizeof number);
+      came.push_back(number);
+    }
+  });
   for (int i = 0; i < n; ++i) {
-    const Datagram datagram{Address::loopback(9), std::as_bytes(std::span(&i, 1))};
-    port->send({&datagram, 1});
+    const Datagram datagram{to->local(), std::as_bytes(std::span(&i, 1))};
+    from->send({&datagram, 1});
     scheduler.run_for(1ms);
   }
   scheduler.run_for(1s);

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "rt/allocation_guard.hpp"
+#include "rt/bench/cyclictest.hpp"
 #include "rt/bench/rt_bench.hpp"
 #include "rt/bench/two_threads.hpp"
 #include "rt/cpu_clock.hpp"
@@ -112,6 +113,18 @@ std::unique_ptr<Robot> run_robot(int seconds, Jitter jitter) {
   return robot;
 }
 
+/// How many events out of step a controller with cyclictest's wake-up latencies would have had. It is out of step when
+/// its latency exceeds the estimator's computing time plus the difference of two arrivals, which is normal (σ 20 µs ·
+/// √2).
+double expected_out_of_step(const rt::Histogram& cyclictest_us) {
+  double events = 0;
+  cyclictest_us.for_each([&](std::int64_t, std::int64_t us, std::uint64_t n) {
+    const double sigmas = (static_cast<double>(us) - 130) / (20 * std::sqrt(2.0));
+    events += static_cast<double>(n) * 0.5 * std::erfc(-sigmas / std::sqrt(2.0));
+  });
+  return events;
+}
+
 }  // namespace
 
 void bench_lock_step(Report& report) {
@@ -121,6 +134,11 @@ void bench_lock_step(Report& report) {
   const std::string during = "in " + std::to_string(seconds) + " s; paper 2, 0, 2 in 30 min";
   report.found("lock_step_lags", static_cast<double>(counts.lags), "", during);
   report.found("lock_step_leads", static_cast<double>(counts.leads), "", during);
+  if (const auto cyclictest = run_cyclictest(two_cores().first, 6000us, seconds)) {
+    report.found("lock_step_out_of_step_by_cyclictest", expected_out_of_step(*cyclictest), "",
+                 "what cyclictest's wake-up latencies on that core, right after, would have given; ours " +
+                     std::to_string(counts.lags + counts.leads));
+  }
   report.found("lock_step_activations", static_cast<double>(counts.activations), "");
   report.found("lock_step_worst_wake_us", static_cast<double>(robot->wake.max()) * 1e-3, "us", "estimator's wake-up");
   report.found("lock_step_delay_p50_ms", static_cast<double>(robot->delay.percentile(50)) * 1e-6, "ms", "paper 2.51");

@@ -1,14 +1,10 @@
 // A 1 kHz loop beside cyclictest (Debian rt-tests), in turn on the same core, same policy and priority, while a thread
 // on the other core moves memory about. Latency: how long after its release the loop runs.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstring>
 #include <optional>
-#include <string>
 
+#include "rt/bench/cyclictest.hpp"
 #include "rt/bench/rt_bench.hpp"
 #include "rt/bench/two_threads.hpp"
 #include "rt/cpu_latency.hpp"
@@ -39,29 +35,10 @@ Latency period_latency(int cpu, int seconds) {
   return {static_cast<double>(us.percentile(99)), static_cast<double>(us.max())};
 }
 
-// Lines "µs count" of its histogram.
-std::optional<Latency> read_histogram(FILE* output) {
-  rt::Histogram us;
-  char line[256];
-  long max = -1;
-  while (std::fgets(line, sizeof line, output) != nullptr) {
-    long value = 0, count = 0;
-    if (std::sscanf(line, "# Max Latencies: %ld", &max) == 1 || line[0] == '#') continue;
-    if (std::sscanf(line, "%ld %ld", &value, &count) != 2) continue;
-    for (long i = 0; i < count; ++i) us.record(value);
-  }
-  if (us.count() == 0) return {};
-  return Latency{static_cast<double>(us.percentile(99)), static_cast<double>(std::max<long>(max, us.max()))};
-}
-
 std::optional<Latency> cyclictest_latency(int cpu, int seconds) {
-  const std::string command = "cyclictest -q -t1 -m -p80 -i1000 -h20000 -a" + std::to_string(cpu) + " -D" +
-                              std::to_string(seconds) + " 2>/dev/null";
-  FILE* output = popen(command.c_str(), "r");
-  if (output == nullptr) return {};
-  const auto latency = read_histogram(output);
-  pclose(output);
-  return latency;
+  const auto us = run_cyclictest(cpu, 1000us, seconds);
+  if (!us) return {};
+  return Latency{static_cast<double>(us->percentile(99)), static_cast<double>(us->max())};
 }
 
 // Ordinary priority: it must not matter to a real-time loop on the other core.

@@ -45,6 +45,16 @@ TEST(LockStep, SleepsUntilTheDataPlusBothPeriods) {
   EXPECT_EQ(slack, 4500us);
 }
 
+TEST(LockStep, WakesAtItsPhaseBetweenTwoData) {
+  ManualClock::State state;
+  LockStep<int, ManualClock> step(1ms, 6ms, 500us, ManualClock(state));
+  const MonotonicTime data = state.now;
+  step.publish(data);
+  ASSERT_NE(step.begin(), nullptr);
+  step.wait();
+  EXPECT_EQ(state.now, data + 6500us);
+}
+
 TEST(LockStep, StaysInStep) {
   Simulated s;
   s.state.now += 500us;
@@ -111,6 +121,8 @@ TEST(LockStep, ForgetsTheWarmUp) {
 }
 
 TEST(LockStepDeath, RefusesPeriodsThatDoNotDivide) { EXPECT_DEATH((LockStep<int>(4ms, 6ms)), "multiple"); }
+
+TEST(LockStepDeath, RefusesAPhaseBeyondTheNextData) { EXPECT_DEATH((LockStep<int>(1ms, 6ms, 2ms)), "phase"); }
 
 TEST(LockStepStress, EstimatesArriveWhole) {
   struct State {

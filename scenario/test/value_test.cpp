@@ -57,5 +57,19 @@ TEST(Hint, NamesTheNearestOrListsAll) {
   EXPECT_EQ(nearest_hint("zzzzzz", {"step", "model"}), "known here: step model");
 }
 
+TEST(Value, WrittenAsYamlReadsBackTheSame) {
+  const char* text =
+      "a: 1\nb: {c: [1, two, {x: y}], d: {}}\ne: []\nf: \"with: colon # and \\\"quotes\\\"\"\ng: '-3'\n"
+      "h: null\n? 'k e y'\n: 10ms\n";
+  const Value root = parse_yaml(text, "f.yaml");
+  const std::string once = to_yaml(root);
+  const std::string twice = to_yaml(parse_yaml(once, "g.yaml"));
+  EXPECT_EQ(once, twice);
+  const Value again = parse_yaml(once, "g.yaml");
+  EXPECT_EQ(again.find("f")->scalar, "with: colon # and \"quotes\"");
+  EXPECT_EQ(again.find("b")->find("c")->items[2].find("x")->scalar, "y");
+  EXPECT_EQ(again.find("k e y")->scalar, "10ms");
+}
+
 }  // namespace
 }  // namespace isochron

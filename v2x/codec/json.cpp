@@ -254,6 +254,8 @@ Result<Frame, CodecError> from_json(std::string_view text) {
     root = nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& e) {
     return fail(CodecError{"", std::string("not JSON: ") + e.what(), e.byte * 8});
+  } catch (const nlohmann::json::out_of_range& e) {
+    return fail(CodecError{"", std::string("a number too large: ") + e.what(), 0});
   }
   Frame frame;
   CodecError error;

@@ -142,6 +142,12 @@ TEST(CodecBadInput, ListsAndTextsOfTheWrongSizeAreRefusedOnEncode) {
   expect_refused(frame, "", "16383");
 }
 
+TEST(CodecBadInput, ANumberBeyondAnyDoubleIsRefused) {
+  const auto frame = from_json(R"({"messageId": 20, "units": "si", "BSM": {"speed_m_s": 1e999}})");
+  ASSERT_FALSE(frame.ok());
+  EXPECT_NE(to_string(frame.error()).find("too large"), std::string::npos) << to_string(frame.error());
+}
+
 TEST(CodecBadInput, AMessageOfAnotherKindIsKeptAsOctets) {
   const Frame frame{OtherMessage{31, {1, 2, 3}}, {}};
   const auto octets = encode(frame);

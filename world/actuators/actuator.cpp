@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "core/ensure.hpp"
+#include "core/nearest_name.hpp"
 #include "core/time_text.hpp"
-#include "world/sensors/name_hint.hpp"
+#include "world/names.hpp"
 #include "world/sensors/repeatable.hpp"
 
 namespace isochron::world {
 namespace {
-
-const std::string& model_name(const ActuatorSpec& spec) { return spec.actuator.empty() ? spec.name : spec.actuator; }
 
 double round_to(double value, double resolution) {
   return resolution > 0 ? std::round(value / resolution) * resolution : value;
@@ -24,6 +23,13 @@ std::size_t index_of(const std::string& name, const std::vector<ActuatorInfo>& k
       known.begin());
 }
 
+/// As the spec says, or its own name with the robot's in front if the model has that, or its own name.
+std::string model_name(const ActuatorSpec& spec, const std::vector<ActuatorInfo>& known) {
+  if (!spec.actuator.empty()) return spec.actuator;
+  const std::string own = spec.robot + "/" + spec.name;
+  return index_of(own, known) < known.size() ? own : spec.name;
+}
+
 }  // namespace
 
 std::vector<Mistake> check(const ActuatorSpec& spec, const std::vector<ActuatorInfo>& known) {
@@ -32,10 +38,8 @@ std::vector<Mistake> check(const ActuatorSpec& spec, const std::vector<ActuatorI
   const auto demand = [&](bool holds, const std::string& what, const std::string& hint = {}) {
     if (!holds) mistakes.push_back({spec.place, who + what, hint});
   };
-  if (index_of(model_name(spec), known) == known.size()) {
-    std::vector<std::string> names;
-    for (const ActuatorInfo& actuator : known) names.push_back(actuator.name);
-    demand(false, "the model has no actuator `" + model_name(spec) + "`", name_hint(model_name(spec), names));
+  if (const std::string name = model_name(spec, known); index_of(name, known) == known.size()) {
+    demand(false, "the model has no actuator `" + name + "`", nearest_hint(name, names_of(known)));
   }
   demand(spec.delay >= SimSpan::zero(), "delay is negative");
   demand(spec.lag >= SimSpan::zero(), "lag is negative");
@@ -55,7 +59,7 @@ std::string to_string(const CommandRefused& refused) {
 
 Actuator::Actuator(ActuatorSpec spec, const std::vector<ActuatorInfo>& known) : spec_(std::move(spec)) {
   if (auto mistakes = check(spec_, known); !mistakes.empty()) throw InputError(std::move(mistakes));
-  index_ = static_cast<std::uint32_t>(index_of(model_name(spec_), known));
+  index_ = static_cast<std::uint32_t>(index_of(model_name(spec_, known), known));
   const ActuatorInfo& info = known[index_];
   const bool own_limits = spec_.low < spec_.high;
   low_ = own_limits ? spec_.low : info.low < info.high ? info.low : -INFINITY;

@@ -20,6 +20,7 @@
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "world/engine.hpp"
+#include "world/saved.hpp"
 
 namespace isochron::world {
 
@@ -28,7 +29,7 @@ struct ActuatorSpec {
   Place place;
   std::string robot;
   std::string name;
-  std::string actuator;  // its name in the model; empty: `name`
+  std::string actuator;  // its name in the model; empty: robot/name, or name
   SimSpan delay;
   double low = 0;  // low == high: as the model has it
   double high = 0;
@@ -64,6 +65,8 @@ class Actuator {
   double value_at(SimTime now);
   /// The same, given to the engine; for actuators of a World's parts use World::command().
   void drive(Engine& engine, SimTime now) { engine.set_control(index_, value_at(now)); }
+  /// The command in force and those on their way.
+  void carry(Carrier& c) { c.list(ring_), c(first_), c(end_), c(now_), c(target_), c(slewed_), c(value_); }
 
  private:
   struct Sent {

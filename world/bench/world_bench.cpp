@@ -1,6 +1,5 @@
 #include "world/bench/world_bench.hpp"
 
-#include <malloc.h>
 #include <mujoco/mujoco.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "rt/allocation_guard.hpp"
 #include "world/mujoco_model.hpp"
 #include "world/vehicle/car.hpp"
 #include "world/vehicle/driver.hpp"
@@ -83,16 +83,17 @@ void bench_humanoid(Report& report) {
   std::vector<double> start(world.snapshot_size());
   world.snapshot(start);
   our_humanoid(world, start, posture);
-  const struct mallinfo2 before = ::mallinfo2();
-  our_humanoid(world, start, posture);
-  const struct mallinfo2 after = ::mallinfo2();
+  if (rt::AllocationGuard::watches_heap()) {
+    rt::AllocationGuard guard("humanoid");
+    our_humanoid(world, start, posture);
+    report.at_most("humanoid_28_allocations_in_400_steps", static_cast<double>(guard.report().allocations), "blocks",
+                   0);
+  }
   const auto [ours, bare] = side_by_side(
       report.long_run() ? 51 : 15, [&] { return our_humanoid(world, start, posture); },
       [&] { return bare_humanoid(*model, data.get(), posture); });
   report.ratio_at_most("humanoid_28_step", ours, "ns", "bare mj_step", bare, 1.05);
   report.at_least("humanoid_28_real_time_factor", world.step().seconds() * 1e9 / ours, "x", NAN);
-  report.at_most("humanoid_28_heap_growth_in_400_steps",
-                 static_cast<double>(after.uordblks) - static_cast<double>(before.uordblks), "B", 0);
 }
 
 void bench_snapshot(Report& report) {
@@ -164,7 +165,7 @@ void bench_thousand(Report& report) {
   std::filesystem::remove(file);
 }
 
-/// All thirty cars of the intersection, each with all its wheels, driven around a small square of their own.
+/// All thirty cars of the intersection, each with all its wheels, driven along its own lane.
 void bench_cars(Report& report) {
   World world(load_engine("mujoco", models() + "/intersection.xml"));
   const auto ground = std::make_shared<Ground>(world.engine());
@@ -182,6 +183,10 @@ void bench_cars(Report& report) {
     world.add(std::move(car));
   }
   report.at_least("cars_30_real_time_factor", real_time_factor(world, 500ms), "x", 10);
+  if (!rt::AllocationGuard::watches_heap()) return;
+  rt::AllocationGuard guard("cars");
+  keep(world.advance_to(world.time() + SimSpan(400ms)).ok());
+  report.at_most("cars_30_allocations_in_100_steps", static_cast<double>(guard.report().allocations), "blocks", 0);
 }
 
 }  // namespace

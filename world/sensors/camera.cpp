@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/camera_model.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/vectors.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 
 namespace isochron::world {

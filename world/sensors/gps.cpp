@@ -4,8 +4,8 @@
 #include <GeographicLib/LocalCartesian.hpp>
 #include <cmath>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"
@@ -88,6 +88,8 @@ class GpsSensor final : public Sensor {
     }
     message_.position_covariance_type = 2;
   }
+
+  void carry_more(Carrier& c) override { c(drift_), c(last_); }
 
   void lose() {
     message_.status.status = -1;

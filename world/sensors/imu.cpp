@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/vectors.hpp"
@@ -28,6 +28,7 @@ class Triad {
     return {value[0], value[1], value[2]};
   }
   [[nodiscard]] double variance() const { return white_ * white_; }
+  void carry(Carrier& c) { c(bias_); }
 
  private:
   ImuAxis axis_;
@@ -77,6 +78,7 @@ class ImuSensor final : public Sensor {
     }
     into.put(message_);
   }
+  void carry_more(Carrier& c) override { gyroscope_.carry(c), accelerometer_.carry(c); }
 
   Mount mount_;
   Triad gyroscope_;

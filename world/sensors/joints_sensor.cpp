@@ -1,7 +1,7 @@
 // Encoders: positions and velocities of hinges and slides.
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/noise.hpp"
 
 namespace isochron::world {

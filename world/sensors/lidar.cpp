@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"
@@ -87,6 +87,7 @@ class LidarSensor : public Sensor {
  protected:
   virtual void set(std::uint32_t channel, std::uint32_t column, const Vec3& beam, const Echo& echo) = 0;
   virtual void finish(SimTime stamp, Reading& into) = 0;
+  void carry_more(Carrier& c) override { c.list(stamps_); }  // and a turn that is not complete, by those below
 
   [[nodiscard]] std::uint32_t sector_of(std::uint32_t column) const {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>(column) * options_.sectors / options_.columns);
@@ -164,6 +165,8 @@ class CloudLidar final : public LidarSensor {
     return &message_.data[(static_cast<std::size_t>(channel) * options_.columns + column) * sizeof(CloudPoint)];
   }
 
+  void carry_more(Carrier& c) override { LidarSensor::carry_more(c), c.list(message_.data); }
+
   sensor_msgs::PointCloud2 message_;
 };
 
@@ -193,6 +196,11 @@ class ScanLidar final : public LidarSensor {
   void finish(SimTime, Reading& into) override {
     message_.header.stamp = stamp_of(0);  // a scan is stamped with its first ray
     into.put(message_);
+  }
+
+  void carry_more(Carrier& c) override {
+    LidarSensor::carry_more(c);
+    c.list(message_.ranges), c.list(message_.intensities);
   }
 
   sensor_msgs::LaserScan message_;

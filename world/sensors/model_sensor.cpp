@@ -1,7 +1,7 @@
 // A sensor that the model file declares (a MuJoCo <sensor>), given the same timing as all others.
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 
 namespace isochron::world {
 namespace {
@@ -17,7 +17,7 @@ class ModelSensor final : public Sensor {
 
  private:
   void look(const WorldView& view, SimTime stamp, std::uint32_t, Reading& into) override {
-    const auto values = view.engine().sensor(index_);
+    const auto values = view.model_sensor(index_);
     message_.header.stamp = stamp;
     message_.values.assign(values.begin(), values.end());
     into.put(message_);

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"

@@ -13,6 +13,7 @@
 #include "core/ensure.hpp"
 #include "core/schema.hpp"
 #include "core/time.hpp"
+#include "world/saved.hpp"
 
 namespace isochron::world {
 
@@ -43,10 +44,17 @@ class Reading {
     return reader.ok();
   }
 
+  /// The most bytes that an output ever has.
+  [[nodiscard]] std::size_t capacity(std::size_t output = 0) const { return buffers_[output].size(); }
+
   // What the sensor itself calls.
   void reserve(std::size_t output, std::size_t size) {
     if (output >= buffers_.size()) buffers_.resize(output + 1), sizes_.resize(output + 1);
     buffers_[output].resize(size);
+  }
+  void carry(Carrier& c) {
+    c(taken_), c(available_), c(sequence_), c.list(sizes_);
+    for (std::vector<std::byte>& buffer : buffers_) c.list(buffer);
   }
   void stamp(SimTime taken, SimTime available, std::uint64_t sequence) {
     taken_ = taken, available_ = available, sequence_ = sequence;

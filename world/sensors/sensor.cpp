@@ -38,6 +38,13 @@ void Sensor::reserve(std::size_t output, std::size_t bytes) {
   for (Reading& reading : ring_) reading.reserve(output, bytes);
 }
 
+void Sensor::carry(Carrier& c) {
+  c(part_), c(sequence_), c(next_sample_), c(last_available_), c(asked_ready_);
+  c(noise_), c(jitter_), c(acquire_);
+  for (Reading& reading : ring_) reading.carry(c);
+  carry_more(c);
+}
+
 SimSpan Sensor::draw(RandomStream& stream) const {
   if (spec_.jitter <= SimSpan::zero()) return SimSpan::zero();
   return SimSpan::from_ns(static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(spec_.jitter.ns()) + 1)));

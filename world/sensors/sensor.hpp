@@ -31,6 +31,8 @@ class Sensor {
 
   [[nodiscard]] const SensorSpec& spec() const { return spec_; }
   [[nodiscard]] std::span<const Output> outputs() const { return outputs_; }
+  /// The most bytes that a reading has of an output.
+  [[nodiscard]] std::size_t largest(std::size_t output) const { return ring_[0].capacity(output); }
 
   /// When it wants to look at the world next; never() for one that waits to be asked.
   [[nodiscard]] SimTime next_sample() const { return next_sample_; }
@@ -48,6 +50,9 @@ class Sensor {
   /// sensor without a period looks at the world for it, `latency` before the answer.
   SimTime ask(SimTime now);
 
+  /// All that it will do depends on: its time, its random streams, readings on their way, and what its kind adds.
+  void carry(Carrier& c);
+
  protected:
   Sensor(SensorSpec spec, std::uint64_t seed, std::vector<Output> outputs, std::uint32_t looks = 1);
   /// Set-up, for each output: the largest message that will be put.
@@ -55,6 +60,8 @@ class Sensor {
 
   /// One look, the `part`-th of the reading; at the last one `into` must be filled. `stamp` is the world's time.
   virtual void look(const WorldView& view, SimTime stamp, std::uint32_t part, Reading& into) = 0;
+  /// What a kind remembers from one look to the next.
+  virtual void carry_more(Carrier&) {}
   [[nodiscard]] RandomStream& noise() { return noise_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] const std::string& frame_id() const { return frame_id_; }

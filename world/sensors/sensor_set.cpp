@@ -40,6 +40,19 @@ SimTime SensorSet::next_sample() const {
   return next;
 }
 
+std::size_t SensorSet::snapshot_size() {
+  Carrier counter;
+  for (const auto& sensor : sensors_) sensor->carry(counter);
+  return counter.numbers();
+}
+
+void SensorSet::snapshot(std::span<double> into) { carry(Carrier::saving(into)); }
+void SensorSet::restore(std::span<const double> from) { carry(Carrier::restoring(from)); }
+
+void SensorSet::carry(Carrier c) {
+  for (const auto& sensor : sensors_) sensor->carry(c);
+}
+
 void SensorSet::take_before(SimTime until, const WorldView& view,
                             const std::function<void(std::size_t, const Reading&)>& made) {
   // Time by time, not sensor by sensor: readings come out in the order in which they were taken.

@@ -32,7 +32,13 @@ class SensorSet {
   void take_before(SimTime until, const WorldView& view,
                    const std::function<void(std::size_t sensor, const Reading&)>& made);
 
+  /// As World::snapshot(), for all of them; a set made alike takes it back. Does not allocate.
+  [[nodiscard]] std::size_t snapshot_size();
+  void snapshot(std::span<double> into);
+  void restore(std::span<const double> from);
+
  private:
+  void carry(Carrier c);
   std::vector<std::unique_ptr<Sensor>> sensors_;
 };
 

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "world/sensors/name_hint.hpp"
+#include "core/nearest_name.hpp"
+#include "world/names.hpp"
 #include "world/sensors/sensor.hpp"
 #include "world/sensors/spec.hpp"
 
@@ -12,13 +13,6 @@ constexpr double pi = 3.14159265358979323846;
 
 constexpr std::array<const char*, 9> type_names{"pose",  "joints", "contact", "imu",  "gps",
                                                 "range", "lidar",  "camera",  "model"};
-
-template <class T>
-std::vector<std::string> names_of(const std::vector<T>& things) {
-  std::vector<std::string> names;
-  for (const T& thing : things) names.push_back(thing.name);
-  return names;
-}
 
 /// Collects the mistakes of one sensor, each with its place and name.
 class Checker {
@@ -81,13 +75,13 @@ class Checker {
       return;
     }
     if (!spec_.body.empty() && !catalog_.body(spec_.body)) {
-      mistake("there is no body `" + spec_.body + "`", name_hint(spec_.body, catalog_.bodies));
+      mistake("there is no body `" + spec_.body + "`", nearest_hint(spec_.body, catalog_.bodies));
     }
     if (!spec_.site.empty() && !catalog_.site(spec_.site)) {
-      mistake("there is no site `" + spec_.site + "`", name_hint(spec_.site, names_of(catalog_.sites)));
+      mistake("there is no site `" + spec_.site + "`", nearest_hint(spec_.site, names_of(catalog_.sites)));
     }
     if (!spec_.camera.empty() && !catalog_.camera(spec_.camera)) {
-      mistake("there is no camera `" + spec_.camera + "`", name_hint(spec_.camera, names_of(catalog_.cameras)));
+      mistake("there is no camera `" + spec_.camera + "`", nearest_hint(spec_.camera, names_of(catalog_.cameras)));
     }
     check_offset();
   }
@@ -104,7 +98,7 @@ class Checker {
     for (const std::string& name : spec_.joints.joints) {
       const auto joint = catalog_.joint(name);
       if (!joint) {
-        mistake("there is no joint `" + name + "`", name_hint(name, names_of(catalog_.joints)));
+        mistake("there is no joint `" + name + "`", nearest_hint(name, names_of(catalog_.joints)));
       } else if (catalog_.joints[*joint].positions != 1) {
         mistake("joint `" + name + "` is neither a hinge nor a slide", "use a pose sensor on its body");
       }
@@ -116,7 +110,7 @@ class Checker {
   void check_model_sensor() {
     if (catalog_.sensor(spec_.model_sensor)) return;
     mistake("the model has no sensor `" + spec_.model_sensor + "`",
-            name_hint(spec_.model_sensor, names_of(catalog_.sensors)));
+            nearest_hint(spec_.model_sensor, names_of(catalog_.sensors)));
   }
 
   void check_options() {

@@ -171,7 +171,7 @@ TEST(World, NamesThatDoNotExistGetTheNearestOne) {
   EXPECT_THAT(why([&] { (void)world.actuator("pray/fx"); }),
               HasSubstr("there is no actuator `pray/fx`; did you mean `prey/fx`?"));
   EXPECT_THAT(why([&] { (void)world.sensor("lidar"); }), HasSubstr("there is no sensor `lidar`; the model has none"));
-  EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("there are `world` `predator` `prey`"));
+  EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("known here: world predator prey"));
   EXPECT_THAT(why([&] { World(load_engine("mujoco", ships), SimSpan::zero()); }), HasSubstr("longer than nothing"));
 }
 
@@ -232,13 +232,13 @@ TEST(World, ForcesOfPartsAndPushesAddUpAndAreRestored) {
 TEST(WorldMessages, HaveTheLayoutOfRos) {
   const ScratchModel file(falling_things());
   World world(load_engine("mujoco", file.path()));
-  view::TFMessage tf;
+  tf2_msgs::TFMessage tf;
   fill(tf, world.make_state(), world.catalog());
   ASSERT_EQ(tf.transforms.size(), 3U);
   EXPECT_EQ(tf.transforms[1].child_frame_id, "ball");
   EXPECT_DOUBLE_EQ(tf.transforms[1].transform.translation.z, 0.9);
   EXPECT_DOUBLE_EQ(tf.transforms[1].transform.rotation.w, 1);
-  EXPECT_THAT(ros2msg_schema<view::TFMessage>(), HasSubstr("geometry_msgs/TransformStamped[] transforms"));
+  EXPECT_THAT(ros2msg_schema<tf2_msgs::TFMessage>(), HasSubstr("geometry_msgs/TransformStamped[] transforms"));
   WorldState whole;
   fill(whole, world.make_state());
   const auto back = cdr_read<WorldState>(cdr_bytes(whole));

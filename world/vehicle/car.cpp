@@ -39,6 +39,7 @@ Car::Car(const Engine& engine, std::string body, CarSettings settings, std::shar
   gravity_ = length(engine.gravity());
   for (std::size_t i = 0; i < 4; ++i) wheel_bodies_[i] = catalog.body(name_ + wheel_names[i]).value_or(0);
   find_rest(engine);
+  for (Wheel& wheel : wheels_) wheel.spin = settings_.start_speed / settings_.tyre.radius;
 }
 
 /// Each spring is pressed as far as the car's weight asks, so that travel 0 is the car at rest.
@@ -46,6 +47,12 @@ void Car::find_rest(const Engine& engine) {
   const double sprung = engine.catalog().masses[body_] - 4 * settings_.wheel_mass;
   const double front = (centre_[0] - settings_.rear_axle) / (settings_.front_axle - settings_.rear_axle);
   for (std::size_t i = 0; i < 4; ++i) preload_[i] = 0.5 * sprung * gravity_ * (i < 2 ? front : 1 - front);
+}
+
+double Car::rest_height() const {
+  double load = 4 * settings_.wheel_mass * gravity_;
+  for (const double preload : preload_) load += preload;
+  return settings_.tyre.radius - 0.25 * load / settings_.tyre.stiffness - settings_.axle_height;
 }
 
 std::vector<ActuatorInfo> Car::actuators() const {

@@ -39,6 +39,7 @@ struct CarSettings {
   double brake_front = 1'900, brake_rear = 900;  // N m at each wheel
   double drive_front = 1.0;                      // share of torque that goes to the front axle
   double drag_area = 0.65;                       // Cd·A, m²
+  double start_speed = 0;                        // m/s: its wheels turn with it from the start
   TyreSettings tyre;
   PowertrainSettings powertrain;
 };
@@ -51,6 +52,7 @@ class Car final : public Part {
   void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
   [[nodiscard]] std::vector<ActuatorInfo> actuators() const override;
   void command(std::uint32_t actuator, double value) override { commands_[actuator] = value; }
+  [[nodiscard]] double commanded(std::uint32_t actuator) const override { return commands_[actuator]; }
   [[nodiscard]] std::vector<SensorInfo> sensors() const override;
   void read(std::span<double> values) const override;
   [[nodiscard]] std::size_t state_size() const override;
@@ -58,6 +60,8 @@ class Car final : public Part {
   void restore(std::span<const double> state) override;
 
   [[nodiscard]] std::uint32_t body() const { return body_; }
+  /// Of the body's frame over flat ground when the car stands.
+  [[nodiscard]] double rest_height() const;
 
  private:
   enum : std::uint32_t { steer, throttle, brake, reverse };

@@ -41,12 +41,16 @@ void FileDriver::read(std::istream& in, const std::string& file) {
 DriverCommand FileDriver::drive(const DriverView& view) {
   const double t = view.time.seconds();
   const auto after = std::find_if(lines_.begin(), lines_.end(), [t](const Line& l) { return l.time > t; });
-  if (after == lines_.begin()) return {after->steer, after->throttle, after->brake, 0};
+  const auto command = [](const Line& l) -> DriverCommand {
+    constexpr double full_throttle = 3, full_brake = 8;
+    return {l.steer, l.throttle, l.brake, full_throttle * l.throttle - full_brake * l.brake};
+  };
+  if (after == lines_.begin()) return command(*after);
   const Line& a = *(after - 1);
-  if (after == lines_.end()) return {a.steer, a.throttle, a.brake, 0};
+  if (after == lines_.end()) return command(a);
   const double s = (t - a.time) / (after->time - a.time);
-  return {a.steer + s * (after->steer - a.steer), a.throttle + s * (after->throttle - a.throttle),
-          a.brake + s * (after->brake - a.brake), 0};
+  return command({t, a.steer + s * (after->steer - a.steer), a.throttle + s * (after->throttle - a.throttle),
+                  a.brake + s * (after->brake - a.brake)});
 }
 
 double CarFollowing::operator()(double speed, double gap, double leader_speed) const {
@@ -181,8 +185,8 @@ void Seat::look_ahead(const Engine& engine, DriverView& view) const {
   }
 }
 
-void Seat::act(Engine& engine, SimSpan, Wrenches&) {
-  if (engine.time().since_zero() % period_ != SimSpan::zero()) return;
+void Seat::act(Engine& engine, SimSpan dt, Wrenches&) {
+  if (engine.time().since_zero() % period_ >= dt) return;
   DriverView view;
   view.time = engine.time();
   view.period = period_;

@@ -39,7 +39,8 @@ class Driver {
   virtual void restore(std::span<const double> /*state*/) {}
 };
 
-/// Plays "time steer throttle brake" lines, linear in between, the last one for ever. `#` begins a comment.
+/// Plays "time steer throttle brake" lines, linear in between, the last one for ever. `#` begins a comment. In a
+/// kinematic car full throttle means 3 m/s², full brake −8.
 class FileDriver final : public Driver {
  public:
   /// Throws InputError with file:line.
@@ -110,7 +111,8 @@ class PathDriver final : public Driver {
   double offset_ = 0, integral_ = 0, stop_ = 1e18;
 };
 
-/// A driver in the seat of a car (or kinematic car): acts every `period`, before the car does, so add it first.
+/// A driver in the seat of a car (or kinematic car): acts in the first step at or after each multiple of `period`,
+/// before the car does, so add it first.
 class Seat final : public Part {
  public:
   /// `others`: bodies to keep a distance to, `length` of each; may be empty.

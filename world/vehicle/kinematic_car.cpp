@@ -14,6 +14,8 @@ KinematicCar::KinematicCar(const Engine& engine, std::string body, KinematicCarS
   if (!found) throw no_such("body", name_, engine.catalog().bodies);
   if (!engine.can_place(*found)) throw InputError(Place{}, "body `" + name_ + "` cannot be a car", "make it mocap");
   body_ = *found;
+  constexpr std::array<const char*, 4> wheels{"/wheel_fl", "/wheel_fr", "/wheel_rl", "/wheel_rr"};
+  for (std::size_t i = 0; i < 4; ++i) wheel_bodies_[i] = engine.catalog().body(name_ + wheels[i]).value_or(0);
   const Pose pose = engine.motion(body_).pose;
   const Vec3 forward = rotate(pose.orientation, {1, 0, 0});
   yaw_ = std::atan2(forward[1], forward[0]);
@@ -44,11 +46,29 @@ void KinematicCar::act(Engine& engine, SimSpan dt, Wrenches&) {
   const auto ground = ground_->below(x, y, from);
   const double z = (ground ? ground->height : from - 1 - settings_.height) + settings_.height;
   const Vec3 velocity{speed_ * c - yaw_rate * (y - y_), speed_ * s + yaw_rate * (x - x_), 0};
-  engine.set_motion(body_, {{{x, y, z}, {std::cos(yaw_ / 2), 0, 0, std::sin(yaw_ / 2)}}, velocity, {0, 0, yaw_rate}});
+  const Motion motion{{{x, y, z}, {std::cos(yaw_ / 2), 0, 0, std::sin(yaw_ / 2)}}, velocity, {0, 0, yaw_rate}};
+  engine.set_motion(body_, motion);
+  rolled_ = std::remainder(rolled_ + h * mean / settings_.wheel_radius, 6.283185307179586);
+  show_wheels(engine, motion, steer);
+}
+
+void KinematicCar::show_wheels(Engine& engine, const Motion& motion, double steer) const {
+  const Quat& q = motion.pose.orientation;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (wheel_bodies_[i] == 0) continue;
+    const bool front = i < 2;
+    const Vec3 hub{settings_.rear_axle + (front ? settings_.wheelbase : 0),
+                   i % 2 == 0 ? settings_.half_track : -settings_.half_track, settings_.axle_height};
+    const double half = front ? steer / 2 : 0;
+    const Quat turned = multiply(multiply(q, {std::cos(half), 0, 0, std::sin(half)}),
+                                 {std::cos(rolled_ / 2), 0, std::sin(rolled_ / 2), 0});
+    engine.set_motion(wheel_bodies_[i],
+                      {{motion.pose.position + rotate(q, hub), turned}, motion.linear, motion.angular});
+  }
 }
 
 void KinematicCar::save(std::span<double> state) const {
-  const double values[]{x_, y_, yaw_, speed_, commands_[0], commands_[1]};
+  const double values[]{x_, y_, yaw_, speed_, commands_[0], commands_[1], rolled_};
   std::copy(std::begin(values), std::end(values), state.begin());
 }
 
@@ -59,6 +79,7 @@ void KinematicCar::restore(std::span<const double> state) {
   speed_ = state[3];
   commands_[0] = state[4];
   commands_[1] = state[5];
+  rolled_ = state[6];
 }
 
 }  // namespace isochron::world

@@ -4,8 +4,11 @@
 //
 //     ẋ = v cos ψ   ẏ = v sin ψ   ψ̇ = v tan(δ) / wheelbase   v̇ = a
 //
+// Mocap bodies NAME/wheel_fl, _fr, _rl and _rr show its wheels when the model has such.
+//
 // Commands: NAME/steer −1 … 1, NAME/acceleration m/s² (it never rolls backwards). Reading: NAME/speed.
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -19,6 +22,7 @@ struct KinematicCarSettings {
   double max_steer = 0.61;  // rad
   double height = 0.54;     // of the body's frame over the ground
   double rear_axle = -1.4;  // in the body's frame
+  double half_track = 0.77, axle_height = -0.25, wheel_radius = 0.31;
   double start_speed = 0;
 };
 
@@ -30,9 +34,10 @@ class KinematicCar final : public Part {
   void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
   [[nodiscard]] std::vector<ActuatorInfo> actuators() const override;
   void command(std::uint32_t actuator, double value) override { commands_[actuator] = value; }
+  [[nodiscard]] double commanded(std::uint32_t actuator) const override { return commands_[actuator]; }
   [[nodiscard]] std::vector<SensorInfo> sensors() const override;
   void read(std::span<double> values) const override { values[0] = speed_; }
-  [[nodiscard]] std::size_t state_size() const override { return 6; }
+  [[nodiscard]] std::size_t state_size() const override { return 7; }
   void save(std::span<double> state) const override;
   void restore(std::span<const double> state) override;
 
@@ -40,11 +45,14 @@ class KinematicCar final : public Part {
   [[nodiscard]] double speed() const { return speed_; }
 
  private:
+  void show_wheels(Engine& engine, const Motion& motion, double steer) const;
   std::string name_;
   std::uint32_t body_ = 0;
   KinematicCarSettings settings_;
-  std::shared_ptr<const Ground> ground_;        // shared by all cars of a world
-  double x_ = 0, y_ = 0, yaw_ = 0, speed_ = 0;  // of the rear axle
+  std::shared_ptr<const Ground> ground_;         // shared by all cars of a world
+  std::array<std::uint32_t, 4> wheel_bodies_{};  // 0: not shown
+  double x_ = 0, y_ = 0, yaw_ = 0, speed_ = 0;   // of the rear axle
+  double rolled_ = 0;                            // angle of the wheels
   double commands_[2]{};
 };
 

@@ -7,19 +7,47 @@
         robot.write("thrust", 1.0 - position)          # held until the next write
 
 Numbers and arrays of numbers come and go as float, int, or lists of them (numpy arrays where numpy is there and
-`numpy=True`); everything else as bytes. All times are seconds as float, or nanoseconds where a name ends with _ns.
+`numpy=True`). Poses and small sensors' readings come as objects: `robot.read("imu").angular_velocity`; their `number` is
+0 before the first one, their `stamp` is in nanoseconds. Everything else comes as bytes, pictures and scans as CDR, or as
+None before the first one. All times are seconds as float, or nanoseconds where a name ends with _ns.
+
+Around runs there is more, which needs numpy: load() reads a journal, run(), replay() and sweep() start the command.
 """
 import ctypes
 import os
 import re
 import struct
+import types
 
-__all__ = ["attach", "Robot", "Error", "Message"]
+__all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "Journal", "Run"]
+
+_LATER = {"load": "journal", "Journal": "journal", "Table": "journal", "JournalError": "journal", "run": "runs",
+          "check": "runs", "replay": "runs", "sweep": "runs", "Run": "runs", "CommandError": "runs"}
+
+
+def __getattr__(name):  # a robot program starts quicker without what it does not use
+    if name in _LATER:
+        import importlib
+        return getattr(importlib.import_module("." + _LATER[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 _OK, _ENDED, _NOTHING = 1, 0, 2
 _NEVER = 2**63 - 1
 _FORMATS = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
             "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
+
+# Plain values that have names, as core/robot_types.hpp and core/sensor_types.hpp lay them out: q int64, d float64.
+_HEAD = "stamp:q number:q "
+_RECORDS = {
+    "Motion": "position:3d orientation:4d linear:3d angular:3d",
+    "Wrench": "force:3d torque:3d",
+    "PoseReading": _HEAD + "position:3d orientation:4d",
+    "ImuReading": _HEAD + "orientation:4d angular_velocity:3d linear_acceleration:3d",
+    "GpsReading": _HEAD + "status:q latitude:d longitude:d altitude:d variance:3d",
+    "RangeReading": _HEAD + "range:d min:d max:d",
+    "ContactReading": _HEAD + "touching:q contacts:q force:d position:3d normal:3d",
+}
 
 
 class Error(RuntimeError):
@@ -57,10 +85,32 @@ def _format(type_name):
     return "<" + (match[2] or "1") + _FORMATS[match[1]], match[2] is None
 
 
+def _record(type_name, size):
+    """The fields of a named plain value, or None."""
+    name = type_name.removeprefix("isochron_msgs/msg/")
+    if name == "JointsReading":  # as many joints as fit
+        joints = (size - 16) // 16
+        return f"{_HEAD}position:{joints}d velocity:{joints}d"
+    if name == "ValuesReading":
+        return f"{_HEAD}values:{(size - 16) // 8}d"
+    return _RECORDS.get(name)
+
+
+def _decode_record(fields, data):
+    record, at = types.SimpleNamespace(), 0
+    for field in fields.split():
+        name, form = field.split(":")
+        values = struct.unpack_from("<" + form, data, at)
+        at += 8 * len(values)
+        setattr(record, name, values[0] if len(form) == 1 else list(values))
+    return record
+
+
 def _decode(type_name, data):
     known = _format(type_name)
     if known is None:
-        return data
+        fields = _record(type_name, len(data))
+        return data if fields is None else _decode_record(fields, data)
     values = struct.unpack(known[0], data)
     return values[0] if known[1] else list(values)
 
@@ -95,9 +145,12 @@ class Robot:
 
     def read(self, name):
         type_name, size = self._describe(name)
-        data = ctypes.create_string_buffer(size)
-        self._check(self._c.isochron_read(self._handle, name.encode(), type_name.encode(), data, ctypes.c_size_t(size)))
-        value = _decode(type_name, data.raw)
+        data, there = ctypes.create_string_buffer(size), ctypes.c_size_t()
+        self._check(self._c.isochron_read_message(self._handle, name.encode(), type_name.encode(), data,
+                                                  ctypes.c_size_t(size), ctypes.byref(there), None))
+        if there.value == 0:
+            return None
+        value = _decode(type_name, data.raw[:there.value])
         return self._numpy.array(value) if self._numpy and isinstance(value, list) else value
 
     def write(self, name, value):
@@ -149,7 +202,7 @@ def attach(numpy=False):
     library.isochron_error.restype = ctypes.c_char_p
     library.isochron_now.restype = ctypes.c_int64
     library.isochron_now.argtypes = [ctypes.c_void_p]
-    for name in ("wait", "wait_until", "read", "write", "describe", "send", "receive", "log"):
+    for name in ("wait", "wait_until", "read_message", "write", "describe", "send", "receive", "log"):
         getattr(library, "isochron_" + name).argtypes = None
     handle = ctypes.c_void_p()
     if library.isochron_attach(ctypes.byref(handle)) < 0:

@@ -31,6 +31,10 @@ TEST(Actuator, HoldsACommandUntilTheNext) {
   EXPECT_EQ(actuator.value_at(at_ms(5000)), 3);
 }
 
+TEST(Actuator, IsTheRobotsOwnWhereTheModelHasSuch) {
+  EXPECT_EQ(Actuator(motor(), {{"motor", 0, 0}, {"robot/motor", 0, 0}}).index(), 1U);
+}
+
 TEST(Actuator, ACommandIsFeltAfterExactlyItsDelay) {
   auto spec = motor();
   spec.delay = ms(25);

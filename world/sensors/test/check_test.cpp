@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "world/sensors/name_hint.hpp"
 #include "world/sensors/test/sensor_helpers.hpp"
 
 namespace isochron::world {
@@ -58,7 +57,7 @@ TEST(SensorCheck, NamesTheMissingBodyAndTheNearestOne) {
   spec.body = "torzo";
   EXPECT_EQ(mistake_in(spec), "walk.yaml:12:7: sensor `robot/eye`: there is no body `torzo`; did you mean `torso`?");
   spec.body = "propeller";
-  EXPECT_THAT(mistake_in(spec), HasSubstr("known: world, torso, left_foot"));
+  EXPECT_THAT(mistake_in(spec), HasSubstr("known here: world torso left_foot"));
 }
 
 TEST(SensorCheck, NamesMissingSitesCamerasJointsAndModelSensors) {
@@ -67,7 +66,7 @@ TEST(SensorCheck, NamesMissingSitesCamerasJointsAndModelSensors) {
   EXPECT_THAT(mistake_in(spec), HasSubstr("no site `imu_sight`; did you mean `imu_site`?"));
   spec = good(SensorType::camera);
   spec.body.clear(), spec.camera = "head";
-  EXPECT_THAT(mistake_in(spec), HasSubstr("no camera `head`; known: head_camera"));
+  EXPECT_THAT(mistake_in(spec), HasSubstr("no camera `head`; known here: head_camera"));
   spec = good(SensorType::joints);
   spec.joints.joints = {"knees"};
   EXPECT_THAT(mistake_in(spec), HasSubstr("no joint `knees`; did you mean `knee`?"));
@@ -135,12 +134,6 @@ TEST(SensorCheck, MakeSensorThrowsWithAllOfThem) {
     EXPECT_EQ(error.mistakes().size(), 3U);
     EXPECT_EQ(error.mistakes()[0].place.line, 12);
   }
-}
-
-TEST(NameHint, OffersTheLikestOrWhatThereIs) {
-  EXPECT_EQ(name_hint("preyy", {"predator", "prey"}), "did you mean `prey`?");
-  EXPECT_EQ(name_hint("x", {}), "there is none");
-  EXPECT_EQ(name_hint("zzzzz", {"a", "b"}), "known: a, b");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/ros_messages.hpp"
 #include "world/sensors/make_sensor.hpp"
-#include "world/sensors/messages.hpp"
 #include "world/sensors/test/scripted_engine.hpp"
 
 namespace isochron::world {

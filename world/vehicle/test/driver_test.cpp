@@ -112,6 +112,21 @@ TEST(PathDriver, FollowsAtADistanceAndStopsAtTheLine) {
   EXPECT_LT(length(world.engine().motion(1).linear), 0.1);
 }
 
+TEST(Seat, ActsAtItsPeriodWhateverTheStepAndItsCommandsAreSeen) {
+  const ScratchModel model(two_kinematic_cars());
+  World world(load_engine("mujoco", model.path()), SimSpan(3ms));  // does not divide the period
+  auto car = std::make_unique<KinematicCar>(world.engine(), "a", KinematicCarSettings{},
+                                            std::make_shared<Ground>(world.engine()));
+  std::istringstream text("0 0.25 1 0");
+  world.add(std::make_unique<Seat>(std::make_unique<FileDriver>(text, "text"), *car, car->body(), true, SimSpan(20ms)));
+  world.add(std::move(car));
+  ASSERT_TRUE(world.advance_to(at(999ms)).ok());
+  const State state = world.make_state();
+  EXPECT_NEAR(state.sensors[world.sensor_at(world.sensor("a/speed"))], 3 * 0.999, 1e-9) << "full throttle is 3 m/s²";
+  EXPECT_EQ(state.commands[world.actuator("a/steer")], 0.25);
+  EXPECT_EQ(state.commands[world.actuator("a/acceleration")], 3);
+}
+
 TEST(PathDriver, RefusesAPathOfOnePoint) { EXPECT_THROW(PathDriver({{0, 0}}, false, {}), InputError); }
 
 TEST(KinematicCar, TurnsAtTheBicycleRadius) {

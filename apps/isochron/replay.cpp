@@ -1,0 +1,116 @@
+// `isochron replay`: runs what a journal recorded once more and proves that the same happened.
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/run_watched.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "core/input_error.hpp"
+#include "core/time_text.hpp"
+#include "journal/diff.hpp"
+#include "journal/digest.hpp"
+#include "journal/disk.hpp"
+#include "scenario/recorded_scenario.hpp"
+
+namespace isochron::app {
+namespace {
+
+struct ReplayFlags {
+  std::string recorded, folder, journal;
+  bool json = false;
+  bool quiet = false;
+};
+
+McapReader open(Disk& disk, const std::string& file) {
+  auto reader = McapReader::open(disk, file);
+  if (!reader.ok()) throw InputError({"", 0, 0}, reader.error().what, "");
+  return std::move(reader).value();
+}
+
+/// Where the second run's record goes: as asked, or next to nothing that is there already.
+std::string journal_for(const ReplayFlags& flags) {
+  const std::string file =
+      !flags.journal.empty() ? flags.journal : std::filesystem::path(flags.recorded).stem().string() + ".replay.mcap";
+  std::error_code ignored;
+  if (std::filesystem::equivalent(file, flags.recorded, ignored))
+    throw InputError({file, 0, 0}, "is the journal to be replayed and would be overwritten", "choose another file");
+  return file;
+}
+
+struct Proof {
+  std::string recorded, replayed;  // digests
+  std::string journal;             // of the second run; "" when it was not kept
+  RunReport report;
+  Comparison comparison;
+  [[nodiscard]] bool same() const { return recorded == replayed && !comparison.first; }
+};
+
+void print_json(const Proof& proof) {
+  nlohmann::ordered_json out{{"same", proof.same()},
+                             {"recorded_digest", proof.recorded},
+                             {"replayed_digest", proof.replayed},
+                             {"equal_records", proof.comparison.equal_records},
+                             {"simulated_s", proof.report.simulated.seconds()},
+                             {"wall_s", proof.report.wall.seconds()},
+                             {"journal", proof.journal},
+                             {"notes", proof.comparison.notes}};
+  if (proof.comparison.first) out["first_difference"] = to_string(*proof.comparison.first);
+  print(out.dump(2) + "\n");
+}
+
+void print_text(const Proof& proof) {
+  std::string text = proof.same()
+                         ? green("the same") + ": " + std::to_string(proof.comparison.equal_records) +
+                               " records, digest " + bold(proof.replayed) + "\n"
+                         : red("not the same") + ": recorded " + proof.recorded + ", replayed " + proof.replayed + "\n";
+  if (proof.comparison.first) text += to_string(*proof.comparison.first) + "\n";
+  text += to_string(proof.report.simulated) + " replayed in " + format_ns_short(proof.report.wall.ns()) + "\n";
+  for (const std::string& note : proof.comparison.notes) text += yellow("note: ") + note + "\n";
+  if (!proof.same()) {
+    for (const std::string& note : proof.report.notes) text += yellow("note: ") + note + "\n";
+  }
+  if (!proof.journal.empty()) text += "journal " + proof.journal + "\n";
+  print(text);
+}
+
+int replay(const ReplayFlags& flags) {
+  PosixDisk disk;
+  McapReader recorded = open(disk, flags.recorded);
+  const Digest before = digest_of(recorded);
+  const Scenario scenario = scenario_to_replay(recorded, flags.folder);
+  const std::string file = journal_for(flags);
+  Proof proof;
+  proof.report = run_watched(scenario, {.journal = file, .marks = marks_of(recorded)}, !flags.json && !flags.quiet);
+  if (proof.report.end == RunReport::End::interrupted) return exit_interrupted;
+  McapReader replayed = open(disk, file);
+  proof.recorded = before.hex;
+  proof.replayed = proof.report.record.digest.hex;
+  proof.comparison = compare(recorded, replayed);
+  if (!before.complete) proof.comparison.notes.push_back("the recorded digest is incomplete: " + before.why_incomplete);
+  if (proof.same() && flags.journal.empty()) {
+    std::filesystem::remove(file);  // it says nothing that the recorded one does not
+  } else {
+    proof.journal = file;
+  }
+  flags.json ? print_json(proof) : print_text(proof);
+  return proof.same() ? exit_fine : exit_no;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<ReplayFlags>();
+  CLI::App* verb = app.add_subcommand(
+      "replay", "run a journal's scenario again with the computing times it recorded, and prove the same digest");
+  verb->add_option("JOURNAL", flags->recorded, "what `isochron run` left")->required();
+  verb->add_option("--folder", flags->folder, "where the scenario's files are now, if they were moved")
+      ->type_name("FOLDER");
+  verb->add_option("--journal", flags->journal, "keep the second record here; left out, it is kept if it differs")
+      ->type_name("FILE");
+  verb->add_flag("--json", flags->json, "one JSON object instead of text");
+  verb->add_flag("--quiet", flags->quiet, "show no progress");
+  verb->callback([&action, flags] { action = [flags] { return replay(*flags); }; });
+}
+
+}  // namespace isochron::app

@@ -1,0 +1,26 @@
+#pragma once
+// What `run` and `serve` share: their flags, and a run from a file to its summary and exit code.
+
+#include <string>
+#include <vector>
+
+#include "apps/isochron/command.hpp"
+#include "scenario/run.hpp"
+
+namespace isochron::app {
+
+struct RunFlags {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string duration, seed, pace, cpu_speed, journal;
+  std::string node;  // of `run` only
+  bool json = false;
+  bool quiet = false;
+  bool output = false;
+};
+void add_run_flags(CLI::App& verb, RunFlags& flags);
+
+/// `more` is set after what the flags say.
+int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOptions options);
+
+}  // namespace isochron::app

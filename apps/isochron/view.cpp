@@ -1,0 +1,77 @@
+// `isochron view`: a recorded run as a web page.
+
+#include <spawn.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "apps/isochron/command.hpp"
+#include "apps/isochron/serve_view.hpp"
+#include "apps/isochron/terminal.hpp"
+#include "core/input_error.hpp"
+#include "journal/disk.hpp"
+#include "view/recorded_source.hpp"
+#include "view/view_server.hpp"
+
+extern char** environ;
+
+namespace isochron::app {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// Asks the desktop to show the page; without a desktop nothing happens.
+void open_browser(const std::string& address) {
+  pid_t pid = 0;
+  std::string opener = "xdg-open", where = address;
+  char* arguments[] = {opener.data(), where.data(), nullptr};
+  if (posix_spawnp(&pid, opener.c_str(), nullptr, nullptr, arguments, environ) != 0)
+    say(yellow("note: ") + "there is no xdg-open here; open the address by hand\n");
+}
+
+struct Flags {
+  std::string journal;
+  ViewFlags view;
+};
+
+int show(const Flags& flags) {
+  PosixDisk disk;
+  auto source = view::RecordedSource::open(disk, flags.journal);
+  if (!source.ok()) throw InputError({"", 0, 0}, source.error(), "");
+  view::ViewServer handler(**source);
+  const auto server = serve_view(handler, flags.view);
+  wait_for_interrupt();
+  return exit_fine;
+}
+
+}  // namespace
+
+std::unique_ptr<view::WebServer> serve_view(view::WebHandler& handler, const ViewFlags& flags) {
+  auto server = view::WebServer::start(handler, flags.port);
+  if (!server.ok()) throw InputError({"--port", 0, 0}, server.error(), "leave --port out for any that is free");
+  const std::string address = (*server)->address();
+  // On stderr where the answer on stdout is JSON: a program reads one line either way.
+  flags.json ? say("view " + address + "\n") : print("view " + bold(address) + "\n");
+  if (flags.open) open_browser(address);
+  return std::move(server).value();
+}
+
+void wait_for_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  while (interrupted == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+void add_view(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("view", "look at a recorded run in a web page: 3D world, plots, who did what");
+  verb->add_option("JOURNAL", flags->journal, "what `isochron run` left")->required();
+  verb->add_option("--port", flags->view.port, "of 127.0.0.1; any that is free if left out")->type_name("PORT");
+  verb->add_flag("--open", flags->view.open, "open it in the desktop's browser");
+  verb->callback([&action, flags] { action = [flags] { return show(*flags); }; });
+}
+
+}  // namespace isochron::app

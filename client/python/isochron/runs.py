@@ -1,0 +1,142 @@
+"""Running scenarios from Python, through the `isochron` command.
+
+    run = isochron.run("scenario.yaml", duration=5, set={"time.quantum": "250us"})
+    run.digest, run.drift, run.end                 # how it went
+    run.journal["/world/state"]["bodies"]          # everything that happened, in numpy
+    runs = isochron.sweep("scenario.yaml", {"time.cpu_speed": [1, 0.5, 0.25], "seed": [1, 2, 3]})
+"""
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from .journal import Journal, load
+
+__all__ = ["CommandError", "Run", "check", "command", "replay", "run", "sweep"]
+
+Setting = Union[str, int, float, bool]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class CommandError(RuntimeError):
+    """The command refused, before anything started: bad input. Its text says where and why."""
+
+
+def command() -> str:
+    """The `isochron` command: $ISOCHRON, or that of the build tree this file is in, or the one on the PATH."""
+    here = pathlib.Path(__file__).resolve().parent
+    places = [os.environ.get("ISOCHRON", ""), *(str(p / "build/release/bin/isochron") for p in here.parents),
+              *(str(p / "bin/isochron") for p in here.parents)]
+    for place in filter(None, places):
+        if os.access(place, os.X_OK):
+            return place
+    found = shutil.which("isochron")
+    if found is None:
+        raise CommandError("there is no isochron command; build it with ./dev build, or set ISOCHRON to its path")
+    return found
+
+
+@dataclass
+class Run:
+    """How a run went. `report` is everything that `isochron run --json` says."""
+
+    report: dict[str, Any]
+    settings: dict[str, Setting] = field(default_factory=dict)
+    _keep: Any = None  # the folder of a journal that nobody asked for
+
+    @property
+    def end(self) -> str:
+        """finished, interrupted or failed"""
+        return str(self.report["end"])
+
+    @property
+    def digest(self) -> str:
+        return str(self.report["digest"])
+
+    @property
+    def drift(self) -> float:
+        """The greatest Δ, in seconds."""
+        return float(self.report["drift_max_ns"]) * 1e-9
+
+    @property
+    def file(self) -> str:
+        """Where the journal is."""
+        return str(self.report["journal"]["file"])
+
+    @property
+    def journal(self) -> Journal:
+        return load(self.file)
+
+
+def _call(arguments: Sequence[str]) -> tuple[int, str]:
+    done = subprocess.run([command(), *arguments], capture_output=True, text=True)
+    if done.returncode == 2:
+        raise CommandError(done.stderr.strip())
+    if not done.stdout.strip():
+        raise CommandError(f"isochron ended with code {done.returncode}: {done.stderr.strip()}")
+    return done.returncode, done.stdout
+
+
+def _text(value: Setting) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _seconds(value: Union[str, float]) -> str:
+    return value if isinstance(value, str) else f"{round(value * 1e9)}ns"
+
+
+def run(scenario: Path, *, duration: Union[str, float, None] = None, seed: int | None = None,
+        set: Mapping[str, Setting] | None = None, journal: Path | None = None) -> Run:  # noqa: A002
+    """Runs a scenario to its end. `duration` in seconds or as "500ms"; `set` as of --set. Without `journal` the record is
+    kept until the Run is let go of. Raises CommandError for bad input; a run that fails has end == "failed"."""
+    keep = None
+    if journal is None:
+        keep = tempfile.TemporaryDirectory(prefix="isochron-")
+        journal = os.path.join(keep.name, "run.mcap")
+    arguments = ["run", os.fspath(scenario), "--json", "--journal", os.fspath(journal)]
+    if duration is not None:
+        arguments += ["--duration", _seconds(duration)]
+    if seed is not None:
+        arguments += ["--seed", str(seed)]
+    settings = dict(set or {})
+    for path, value in settings.items():
+        arguments += ["--set", f"{path}={_text(value)}"]
+    _, out = _call(arguments)
+    return Run(json.loads(out), settings, keep)
+
+
+def check(scenario: Path) -> None:
+    """Raises CommandError with every mistake in the scenario."""
+    _call(["check", os.fspath(scenario)])
+
+
+def replay(journal: Path) -> dict[str, Any]:
+    """Runs a journal again; ["same"] says whether the digest was proved."""
+    with tempfile.TemporaryDirectory(prefix="isochron-") as folder:
+        _, out = _call(["replay", os.fspath(journal), "--json", "--journal", os.path.join(folder, "replay.mcap")])
+    return dict(json.loads(out))
+
+
+def sweep(scenario: Path, settings: Mapping[str, Iterable[Setting]], *, folder: Path | None = None,
+          duration: Union[str, float, None] = None) -> list[Run]:
+    """One run for each combination of settings. With `folder` the journals are kept there, named by their settings."""
+    names = list(settings)
+    runs = []
+    for values in itertools.product(*(list(settings[name]) for name in names)):
+        chosen = dict(zip(names, values))
+        journal = None
+        if folder is not None:
+            os.makedirs(folder, exist_ok=True)
+            label = "_".join(re.sub(r"[^\w.]+", "-", f"{name}={_text(value)}") for name, value in chosen.items())
+            journal = os.path.join(os.fspath(folder), label + ".mcap")
+        runs.append(run(scenario, set=chosen, duration=duration, journal=journal))
+    return runs

@@ -1,0 +1,65 @@
+#include <atomic>
+
+#include "client/tcp_link.hpp"
+
+namespace isochron::client {
+namespace {
+
+/// Each thread that talks has a connection of its own; it ends with the thread.
+thread_local TcpLink link_of_this_thread;
+
+class TcpTransport final : public Transport {
+ public:
+  explicit TcpTransport(TcpAddress address) : address_(std::move(address)) {}
+
+  bool begin(std::string& why) {
+    std::uint64_t session = 0;
+    if (!link_of_this_thread.open(address_, session, why)) return false;
+    session_.store(session);
+    return true;
+  }
+
+  bool ask(protocol::Exchange& exchange, const Payload& payload, std::string& why) override {
+    if (!link_of_this_thread.is_open() && !join(why)) return false;
+    return link_of_this_thread.ask(exchange, payload, why);
+  }
+
+  std::int64_t now() override {
+    std::string why;
+    if (!link_of_this_thread.is_open() && !join(why)) return 0;
+    if (link_of_this_thread.held()) return link_of_this_thread.now();
+    protocol::Exchange exchange;
+    exchange.ask = static_cast<std::uint32_t>(protocol::Ask::clock);
+    return link_of_this_thread.ask(exchange, {}, why) ? exchange.time : 0;
+  }
+
+ private:
+  /// Another thread of the same target.
+  bool join(std::string& why) {
+    if (lost_.load()) return why = "the connection to the host is gone", false;
+    std::uint64_t session = session_.load();
+    protocol::Exchange exchange;
+    exchange.ask = static_cast<std::uint32_t>(protocol::Ask::attach);
+    exchange.number = protocol::version;
+    const bool joined = link_of_this_thread.open(address_, session, why) && link_of_this_thread.ask(exchange, {}, why);
+    if (!joined) lost_.store(true);
+    return joined;
+  }
+
+  TcpAddress address_;
+  std::atomic<std::uint64_t> session_{0};
+  std::atomic<bool> lost_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_tcp(const char* address, std::string& why) {
+  TcpAddress parsed;
+  why = parse_tcp(address, parsed);
+  if (!why.empty()) return nullptr;
+  auto transport = std::make_unique<TcpTransport>(std::move(parsed));
+  if (!transport->begin(why)) return nullptr;
+  return transport;
+}
+
+}  // namespace isochron::client

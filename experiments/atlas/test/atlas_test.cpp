@@ -1,0 +1,152 @@
+// The robot stands, is pushed, steps and walks; and its controller neither allocates nor depends on luck.
+
+#include <gtest/gtest.h>
+
+#include "experiments/atlas/test/rig.hpp"
+
+namespace atlas {
+namespace {
+
+TEST(Atlas, StandsStill) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(3));
+  EXPECT_NEAR(rig.pelvis()[1], 0, 0.01);
+  EXPECT_NEAR(rig.pelvis()[2], 0.93, 0.01);
+  EXPECT_EQ(rig.controller.failures(), 0U);
+}
+
+TEST(Atlas, FallsWithoutItsController) {
+  Rig rig(/*delay_ms=*/1'000'000);
+  EXPECT_FALSE(rig.run(3));
+}
+
+TEST(Atlas, TakesAPushFromEachSide) {
+  for (const auto& [x, y] : {std::pair{120.0, 0.0}, {-80.0, 0.0}, {0.0, 150.0}, {0.0, -150.0}}) {
+    Rig rig;
+    ASSERT_TRUE(rig.run(1.5));
+    rig.push(x, y);
+    ASSERT_TRUE(rig.run(0.2)) << x << " " << y;
+    rig.push(0, 0);
+    EXPECT_TRUE(rig.run(2.5)) << x << " " << y;
+    EXPECT_NEAR(rig.pelvis()[1], 0, 0.05) << x << " " << y;
+  }
+}
+
+TEST(Atlas, FallsWhenPushedTooHard) {
+  Rig rig;
+  rig.push(600, 0);
+  EXPECT_FALSE(rig.run(2));
+}
+
+TEST(Atlas, LiftsItsFeetWhenItStepsInPlace) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(1));
+  rig.order = {1, 2, 0};
+  const double floor = rig.foot(left)[2];
+  double highest[2] = {0, 0};
+  for (int i = 0; i < 45; ++i) {
+    ASSERT_TRUE(rig.run(0.1)) << rig.now();
+    for (const Side side : {left, right}) highest[side] = std::max(highest[side], rig.foot(side)[2] - floor);
+  }
+  EXPECT_GT(highest[left], 0.03);
+  EXPECT_GT(highest[right], 0.03);
+  EXPECT_TRUE(rig.controller.plan().standing(rig.now()));
+  EXPECT_NEAR(rig.pelvis()[0], 0.02, 0.02);
+}
+
+TEST(Atlas, Walks) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(0.5));
+  rig.order = {1, 4, 0.25};
+  ASSERT_TRUE(rig.run(8.5)) << rig.now();
+  EXPECT_NEAR(rig.pelvis()[0], 0.75 + 0.018, 0.03);
+  EXPECT_NEAR(rig.foot(left)[0], rig.foot(right)[0], 0.02);
+}
+
+TEST(Atlas, ObeysAnOrderOnceEvenIfItCameWhileStepping) {
+  Rig rig;
+  rig.order = {1, 2, 0.1};
+  ASSERT_TRUE(rig.run(1));
+  rig.order = {2, 2, 0.1};  // waits until the first is done
+  ASSERT_TRUE(rig.run(9));
+  EXPECT_NEAR(rig.pelvis()[0], 0.2 + 0.018, 0.03);
+}
+
+TEST(Atlas, RepeatsBitForBit) {
+  const auto once = [] {
+    Rig rig;
+    rig.run(0.3);
+    rig.push(50, 50);
+    rig.run(0.3);
+    return rig.state.positions;
+  };
+  EXPECT_EQ(once(), once());
+}
+
+TEST(Estimator, KnowsWhereTheRobotIsWhileItWalks) {
+  Rig rig;
+  rig.order = {1, 2, 0.2};
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(rig.run(0.1));
+    const Estimate& estimate = rig.estimator.estimate();
+    for (std::size_t axis = 0; axis < 3; ++axis) EXPECT_NEAR(estimate.position[axis], rig.pelvis()[axis], 0.005);
+  }
+}
+
+TEST(PointFilter, FollowsAPointWithBothMeasurements) {
+  PointFilter filter;
+  filter.reset(Vector3::Zero());
+  const Vector3 velocity(0.5, -0.2, 0.1);
+  for (int i = 1; i <= 2000; ++i) {
+    filter.predict(Vector3::Zero(), 1, 1e-3);
+    filter.correct_position(velocity * i * 1e-3, 0.002);
+  }
+  EXPECT_LT((filter.velocity() - velocity).norm(), 0.01);
+  EXPECT_LT((filter.position() - 2 * velocity).norm(), 0.001);
+}
+
+TEST(PointFilter, IsLessSureWhileItOnlyPredicts) {
+  PointFilter filter;
+  filter.reset(Vector3::Zero());
+  const double before = filter.covariance()(0, 0);
+  for (int i = 0; i < 100; ++i) filter.predict(Vector3::Zero(), 1, 1e-3);
+  EXPECT_GT(filter.covariance()(0, 0), before);
+}
+
+TEST(StepPlan, PreviewEndsWhereTheWeightEnds) {
+  StepPlan plan({0, 0.1, 0}, {0, -0.1, 0});
+  EXPECT_LT((plan.preview(5, 3.3) - Vector2(0, 0)).norm(), 1e-9);
+  ASSERT_TRUE(plan.step(1, 2, 0.2, {0, 0.1, 0}, {0, -0.1, 0}));
+  EXPECT_FALSE(plan.standing(2));
+  EXPECT_FALSE(plan.step(2, 1, 0, {0, 0.1, 0}, {0, -0.1, 0})) << "there are steps to take";
+  EXPECT_LT((plan.preview(10, 3.3) - Vector2(0.2, 0)).norm(), 1e-9);
+}
+
+TEST(StepPlan, PreviewSolvesThePendulum) {
+  StepPlan plan({0, 0.1, 0}, {0, -0.1, 0});
+  plan.step(0.5, 4, 0.2, {0, 0.1, 0}, {0, -0.1, 0});
+  const double omega = 3.3, dt = 1e-4;
+  for (double t = 0; t < 8; t += 0.1) {  // ξ̇ = ω(ξ − p)
+    const Vector2 slope = (plan.preview(t + dt, omega) - plan.preview(t - dt, omega)) / (2 * dt);
+    const Vector2 right_side = omega * (plan.preview(t, omega) - plan.pressure(t));
+    EXPECT_LT((slope - right_side).norm(), 0.02) << t;
+  }
+}
+
+TEST(StepPlan, SwingBeginsAndEndsOnTheFloorAtRest) {
+  StepTimes times;
+  StepPlan plan({0, 0.1, 0}, {0, -0.1, 0}, times);
+  plan.step(0, 2, 0.2, {0, 0.1, 0}, {0, -0.1, 0});
+  const double begin = times.shift_s, end = begin + times.swing_s;
+  EXPECT_FALSE(plan.swing(begin - 1e-6).active);
+  const Swing first = plan.swing(begin), last = plan.swing(end - 1e-9);
+  ASSERT_TRUE(first.active && last.active);
+  EXPECT_EQ(first.side, left);
+  EXPECT_LT((first.position - Vector3(0, 0.1, 0)).norm(), 1e-6);
+  EXPECT_LT((last.position - Vector3(0.2, 0.1, 0)).norm(), 1e-6);
+  EXPECT_LT(first.velocity.norm() + last.velocity.norm(), 1e-5);
+  EXPECT_NEAR(plan.swing(begin + times.swing_s / 2).position.z(), times.lift_m, 1e-6);
+}
+
+}  // namespace
+}  // namespace atlas

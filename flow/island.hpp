@@ -1,0 +1,55 @@
+#pragma once
+// A node that shares memory with nobody: the node, and a Peer for each node that it has flows with. It starts no thread
+// and opens no socket; whoever has both drives it. TCP in processes (tcp.cpp), the simulated network (test) and DDS
+// (link/dds) are three such drivers.
+//
+//     join(other, transport)…   start()   loop: go() → waits? → arrived(other, bytes) for what comes   finish()
+//
+// Promises: the messages are those of every other executor. What a turn produced for a peer leaves in one piece.
+// Threads:  owner thread.
+// Fails:    go() passes on what the node throws. arrived() says why a peer was fenced off.
+
+#include <memory>
+#include <vector>
+
+#include "flow/peer.hpp"
+
+namespace isochron::flow {
+
+class Island {
+ public:
+  /// The assembly is split (AssemblyPlan::split).
+  Island(Assembly& assembly, std::uint32_t self);
+
+  /// The nodes that this one has flows with: each must be joined.
+  [[nodiscard]] std::vector<std::uint32_t> neighbours() const;
+  void join(std::uint32_t other, Transport& transport);
+
+  /// Greets everybody and starts the node.
+  void start(SimTime until);
+  /// Steps the node, at most `budget` times, and sends what came of it.
+  Moved go(std::uint32_t budget);
+  Result<Done, std::string> arrived(std::uint32_t other, std::span<const std::byte> bytes);
+  void finish() { node_.finish(); }
+
+  [[nodiscard]] const Node& node() const { return node_; }
+  [[nodiscard]] bool finished() const { return node_.finished(); }
+  /// Whether the node cannot go on before that one sends.
+  [[nodiscard]] bool waits_for(std::uint32_t other) const;
+  [[nodiscard]] const Peer& peer(std::uint32_t other) const;
+  void say_stop(const std::string& reason);
+
+ private:
+  struct Neighbour {
+    std::uint32_t node;
+    std::unique_ptr<Peer> peer;
+  };
+  [[nodiscard]] Peer& peer_of(std::uint32_t other);
+
+  Assembly& assembly_;
+  Node& node_;
+  std::uint32_t self_;
+  std::vector<Neighbour> neighbours_;
+};
+
+}  // namespace isochron::flow

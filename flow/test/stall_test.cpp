@@ -1,0 +1,74 @@
+// When nothing moves: who waits for which flow at which stamp, of whom, and since when, by a clock that is handed in.
+
+#include "flow/stall.hpp"
+
+#include <gtest/gtest.h>
+
+#include "flow/test/test_nodes.hpp"
+
+namespace isochron::flow::test {
+namespace {
+
+class HandClock final : public Clock {
+ public:
+  WallTime now() override { return now_; }
+  void sleep_until(WallTime t) override { now_ = t; }
+  void pass(WallSpan span) { now_ = now_ + span; }
+
+ private:
+  WallTime now_;
+};
+
+class StallTest : public testing::Test {
+ protected:
+  StallTest() : statuses_(2) {
+    system_.add<Source>("yellow", every(1ms), 1U);
+    system_.add<Sink>("red");
+    system_.connect("yellow.out", "red.in0");
+  }
+  void set(std::uint32_t node, Wait::For what, SimTime stamp) {
+    statuses_[node].what.store(static_cast<std::uint32_t>(what));
+    statuses_[node].at.store(stamp.ns());
+  }
+  System system_;
+  std::vector<NodeStatus> statuses_;
+  HandClock clock_;
+};
+
+TEST_F(StallTest, IsToldOnceWhenNobodyHasMovedForThatLong) {
+  StallWatch watch(statuses_, 1s, clock_);
+  clock_.pass(900ms);
+  EXPECT_FALSE(watch.look());
+  statuses_[1].steps.store(1);
+  clock_.pass(400ms);
+  EXPECT_FALSE(watch.look()) << "red has moved";
+  clock_.pass(1s);
+  const auto since = watch.look();
+  ASSERT_TRUE(since);
+  EXPECT_EQ((*since)[0], WallSpan(2300ms));
+  EXPECT_EQ((*since)[1], WallSpan(1s));
+  clock_.pass(10s);
+  EXPECT_FALSE(watch.look()) << "told already";
+  statuses_[0].steps.store(1);
+  EXPECT_FALSE(watch.look());
+  clock_.pass(1s);
+  EXPECT_TRUE(watch.look()) << "another stall";
+}
+
+TEST_F(StallTest, SaysWhoWaitsForWhichFlowAtWhichStampOfWhomAndSinceWhen) {
+  set(0, Wait::For::room, at(8ms));
+  set(1, Wait::For::message, at(12ms));
+  const WaitForGraph graph = wait_for_graph(system_.graph(), statuses_, {WallSpan(2s), WallSpan(1500ms)});
+  ASSERT_EQ(graph.size(), 2U);
+  EXPECT_EQ(graph[1].node, "red");
+  EXPECT_EQ(graph[1].flow, "yellow.out");
+  EXPECT_EQ(graph[1].at, at(12ms));
+  EXPECT_EQ(graph[1].whom, "yellow");
+  EXPECT_EQ(graph[1].since, WallSpan(1500ms));
+  EXPECT_EQ(to_string(graph),
+            "  yellow waits for room on yellow.out at 8ms (at red), for 2.00s\n"
+            "  red waits for a message of yellow.out at 12ms (from yellow), for 1.50s\n");
+}
+
+}  // namespace
+}  // namespace isochron::flow::test

@@ -1,0 +1,35 @@
+#pragma once
+// What carries packets between the members of a federation: TCP, DDS or ROS. A carrier may lose, double or delay
+// packets, and members may come, go and come back in any order; Session makes ordered, lossless streams of that.
+//
+// Threads: owner thread; stop() from any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace isochron::link {
+
+class Carrier {
+ public:
+  struct Events {
+    /// A packet came; the bytes are valid during the call. Says from whom it is, nothing if it is not genuine: then the
+    /// carrier forgets where it came from.
+    std::function<std::optional<std::uint32_t>(std::span<const std::byte>)> packet;
+    /// After all packets that came together, and at least every 10 ms.
+    std::function<void()> round;
+    /// The middleware says that this member is not to be seen any more; it may come back.
+    std::function<void(std::uint32_t member)> out_of_sight;
+  };
+  virtual ~Carrier() = default;
+  virtual void start(Events events) = 0;
+  /// To one member. Never blocks for long; what cannot be sent now may be lost.
+  virtual void send(std::uint32_t to, std::span<const std::byte> packet) = 0;
+  /// Calls the events until stop().
+  virtual void run() = 0;
+  virtual void stop() = 0;
+};
+
+}  // namespace isochron::link

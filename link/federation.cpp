@@ -1,0 +1,168 @@
+#include "link/federation.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/time_text.hpp"
+
+namespace isochron::link {
+namespace {
+
+constexpr WallSpan tick_every = std::chrono::milliseconds(10);
+
+/// FNV-1a: the same number on every machine and in every build.
+std::uint64_t number_of(const Roster& roster) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const char c : roster.federation) add(static_cast<std::uint8_t>(c));
+  for (unsigned i = 0; i < 8; ++i) add(static_cast<std::uint8_t>(roster.runs >> (8 * i)));
+  for (const std::string& name : roster.names) {
+    for (const char c : name) add(static_cast<std::uint8_t>(c));
+    add(0);
+  }
+  return hash;
+}
+
+std::uint64_t draw_session() {
+  const Nonce nonce = system_nonce();
+  std::uint64_t number = 0;
+  std::memcpy(&number, nonce.data(), sizeof number);
+  return number == 0 ? 1 : number;
+}
+
+}  // namespace
+
+Federation::Federation(Carrier& carrier, Clock& clock, Roster roster, Options options)
+    : carrier_(carrier),
+      clock_(clock),
+      roster_(std::move(roster)),
+      options_(std::move(options)),
+      number_(number_of(roster_)),
+      sessions_(roster_.names.size()) {
+  const std::uint64_t session = draw_session();
+  for (const std::uint32_t peer : roster_.peers) {
+    Packet address;
+    address.federation = number_;
+    address.from = roster_.self;
+    address.to = peer;
+    sessions_[peer] = std::make_unique<Session>(address, session, options_.timing, [this, peer](const Packet& packet) {
+      write_packet(out_, packet, options_.key);
+      carrier_.send(peer, out_);
+    });
+  }
+}
+
+void Federation::start(Events events) {
+  events_ = std::move(events);
+  carrier_.start({[this](std::span<const std::byte> bytes) { return take(bytes); },
+                  [this] {
+                    tick();
+                    if (events_.round) events_.round();
+                  },
+                  [this](std::uint32_t member) {
+                    if (member < sessions_.size() && sessions_[member]) sessions_[member]->out_of_sight();
+                  }});
+}
+
+void Federation::send(std::uint32_t to, std::span<const std::byte> bytes) { sessions_[to]->send(bytes, clock_.now()); }
+
+void Federation::set_news(const std::string& news) {
+  for (auto& session : sessions_) {
+    if (session) session->set_news(news);
+  }
+}
+
+void Federation::bye(const std::string& reason) {
+  for (auto& session : sessions_) {
+    if (session) session->bye(reason, clock_.now());
+  }
+}
+
+void Federation::meet_stranger(const std::string& what) {
+  ++strangers_;
+  if (told_.size() < 16 && told_[what]++ == 0 && events_.stranger) events_.stranger(what);
+}
+
+std::optional<std::uint32_t> Federation::take(std::span<const std::byte> bytes) {
+  const auto packet = read_packet(bytes, options_.key);
+  if (!packet) {
+    meet_stranger(packet.error());
+    return std::nullopt;
+  }
+  if (packet->federation != number_) {
+    meet_stranger("a packet of another federation, or of one that runs another scenario");
+    return std::nullopt;
+  }
+  if (packet->to != roster_.self || packet->from >= sessions_.size() || !sessions_[packet->from]) {
+    meet_stranger("a packet from or for somebody else");
+    return std::nullopt;
+  }
+  Session& session = *sessions_[packet->from];
+  const Session::State before = session.state();
+  const auto body = session.take(*packet, clock_.now());
+  after(packet->from, before);
+  if (!body.empty() && events_.bytes) events_.bytes(packet->from, body);
+  return packet->from;
+}
+
+void Federation::after(std::uint32_t who, Session::State before) {
+  const Session::State now = sessions_[who]->state();
+  if (now == before) return;
+  if (now == Session::State::joined && events_.joined) events_.joined(who);
+  if ((now == Session::State::left || now == Session::State::refused) && events_.left) events_.left(who);
+}
+
+void Federation::tick() {
+  const WallTime now = clock_.now();
+  if (now - ticked_ < tick_every) return;
+  ticked_ = now;
+  for (const std::uint32_t peer : roster_.peers) {
+    const Session::State before = sessions_[peer]->state();
+    sessions_[peer]->tick(now);
+    after(peer, before);
+  }
+}
+
+bool Federation::all_joined() const {
+  return std::ranges::none_of(
+      roster_.peers, [this](std::uint32_t peer) { return sessions_[peer]->state() == Session::State::knocking; });
+}
+
+bool Federation::drained() const {
+  return std::ranges::all_of(roster_.peers, [this](std::uint32_t peer) { return sessions_[peer]->drained(); });
+}
+
+bool Federation::all_left() const {
+  return std::ranges::all_of(roster_.peers, [this](std::uint32_t peer) {
+    const Session::State state = sessions_[peer]->state();
+    return state == Session::State::left || state == Session::State::refused;
+  });
+}
+
+std::uint64_t Federation::resent() const {
+  std::uint64_t all = 0;
+  for (const std::uint32_t peer : roster_.peers) all += sessions_[peer]->resent();
+  return all;
+}
+
+std::vector<std::string> Federation::troubles() {
+  const WallTime now = clock_.now();
+  std::vector<std::string> all;
+  for (const std::uint32_t peer : roster_.peers) {
+    const Session& session = *sessions_[peer];
+    const std::string& name = roster_.names[peer];
+    if (session.state() == Session::State::knocking) all.push_back(name + " has not come yet");
+    if (session.state() == Session::State::refused) all.push_back(name + " refused us: " + session.why());
+    if (session.state() == Session::State::left && !session.left_cleanly()) {
+      all.push_back(name + " is gone: " + session.why());
+    }
+    if (session.silent(now)) {
+      all.push_back("nothing heard of " + name + " for " + format_ns_short((now - session.heard_at()).ns()));
+    } else if (session.state() == Session::State::joined && !session.news().empty()) {
+      all.push_back(name + " says: " + session.news());
+    }
+  }
+  return all;
+}
+
+}  // namespace isochron::link

@@ -1,0 +1,184 @@
+#include "link/session.hpp"
+
+#include <algorithm>
+
+namespace isochron::link {
+namespace {
+
+constexpr std::uint32_t most_owed = 64;  // data packets that go without an answer
+constexpr std::size_t most_text = 400;
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), std::min(text.size(), most_text)));
+}
+
+std::string text_of(std::span<const std::byte> body) {
+  std::string text(reinterpret_cast<const char*>(body.data()), std::min(body.size(), most_text));
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' && c != '\n'; }, '?');
+  return text;
+}
+
+}  // namespace
+
+Session::Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit)
+    : address_(address), session_(session), timing_(timing), transmit_(std::move(transmit)) {
+  ENSURE(session != 0, "session 0 means none");
+}
+
+void Session::transmit(PacketKind kind, std::span<const std::byte> body, std::uint64_t heard, WallTime now) {
+  Packet packet = address_;
+  packet.kind = kind;
+  packet.session = session_;
+  packet.heard = heard;
+  packet.ack = expected_ - 1;
+  packet.body = body;
+  sent_at_ = now;
+  if (heard == peer_) {
+    owed_ = 0;
+    owes_ack_at_ = WallTime::never();
+  }
+  transmit_(packet);
+}
+
+void Session::transmit(const Kept& kept, WallTime now) {
+  Packet packet = address_;
+  packet.kind = PacketKind::data;
+  packet.session = session_;
+  packet.heard = peer_;
+  packet.number = kept.number;
+  packet.ack = expected_ - 1;
+  packet.body = kept.bytes;
+  sent_at_ = now;
+  owed_ = 0;
+  owes_ack_at_ = WallTime::never();
+  transmit_(packet);
+}
+
+void Session::knock(WallTime now) { transmit(PacketKind::knock, bytes_of(own_news_), peer_, now); }
+
+void Session::send(std::span<const std::byte> bytes, WallTime now) {
+  if (state_ == State::left || state_ == State::refused) return;
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min(bytes.size(), largest_body));
+    bytes = bytes.subspan(part.size());
+    std::vector<std::byte> copy;
+    if (!spare_.empty()) {
+      copy = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    copy.assign(part.begin(), part.end());
+    if (kept_.empty()) oldest_sent_ = now;
+    kept_.push_back({next_number_++, std::move(copy)});
+    if (state_ == State::joined) transmit(kept_.back(), now);
+  }
+}
+
+void Session::acknowledge(std::uint64_t up_to, WallTime now) {
+  bool any = false;
+  for (; !kept_.empty() && kept_.front().number <= up_to; any = true) {
+    if (spare_.size() < 16) spare_.push_back(std::move(kept_.front().bytes));
+    kept_.pop_front();
+  }
+  if (any) oldest_sent_ = now;  // the rest was sent later than what was acknowledged
+}
+
+void Session::leave(std::string why, bool cleanly) {
+  state_ = State::left;
+  why_ = std::move(why);
+  cleanly_ = cleanly;
+  kept_.clear();
+}
+
+/// Somebody else speaks in the peer's name.
+void Session::meet_other_claimant(const Packet& packet, WallTime now) {
+  if (!silent(now)) {
+    static const std::string taken = "another process has this name and is already taking part";
+    transmit(PacketKind::refuse, bytes_of(taken), packet.session, now);
+    return;
+  }
+  leave("it was started anew; what it knew is gone", false);
+}
+
+void Session::join(const Packet& packet, WallTime now) {
+  state_ = State::joined;
+  peer_ = packet.session;
+  oldest_sent_ = now;
+  knock(now);
+  for (const Kept& kept : kept_) transmit(kept, now);
+}
+
+/// Whether the packet is of the peer that we talk to, and that knows us.
+bool Session::adopt(const Packet& packet, WallTime now) {
+  const bool knows_us = packet.heard == session_;
+  if (state_ == State::joined && packet.session != peer_) {
+    meet_other_claimant(packet, now);
+    return false;
+  }
+  if (!knows_us) {
+    if (state_ == State::knocking && packet.session != peer_) {
+      peer_ = packet.session;
+      knock(now);  // so that it knows us with the next packet
+    }
+    return false;
+  }
+  if (state_ == State::knocking) join(packet, now);
+  return true;
+}
+
+std::span<const std::byte> Session::take(const Packet& packet, WallTime now) {
+  if (state_ == State::left || state_ == State::refused || packet.session == 0) return {};
+  if (packet.kind == PacketKind::refuse) {
+    if (packet.heard != session_) return {};
+    state_ = State::refused;
+    why_ = text_of(packet.body);
+    return {};
+  }
+  if (!adopt(packet, now)) return {};
+  heard_at_ = now;
+  out_of_sight_ = false;
+  acknowledge(packet.ack, now);
+  switch (packet.kind) {
+    case PacketKind::data:
+      return take_data(packet, now);
+    case PacketKind::bye:
+      leave(text_of(packet.body), true);
+      return {};
+    default:
+      news_ = text_of(packet.body);
+      return {};
+  }
+}
+
+std::span<const std::byte> Session::take_data(const Packet& packet, WallTime now) {
+  if (owed_++ == 0) owes_ack_at_ = now + timing_.ack_within;
+  if (packet.number != expected_) return {};  // seen already, or something before it was lost and will come again
+  ++expected_;
+  if (owed_ >= most_owed) knock(now);
+  return packet.body;
+}
+
+bool Session::silent(WallTime now) const {
+  return state_ == State::joined && (out_of_sight_ || now - heard_at_ > timing_.silent);
+}
+
+void Session::tick(WallTime now) {
+  if (state_ == State::left || state_ == State::refused) return;
+  if (state_ == State::joined && now - heard_at_ > timing_.lost) {
+    leave("nothing was heard of it any more", false);
+    return;
+  }
+  if (state_ == State::joined && !kept_.empty() && now - oldest_sent_ > timing_.resend) {
+    for (const Kept& kept : kept_) transmit(kept, now);
+    resent_ += kept_.size();
+    oldest_sent_ = now;
+  }
+  if (now >= owes_ack_at_ || now - sent_at_ > timing_.knock) knock(now);
+}
+
+void Session::bye(const std::string& reason, WallTime now) {
+  // Also to one that said bye first: it stays until it has heard ours.
+  if (state_ == State::joined || cleanly_) transmit(PacketKind::bye, bytes_of(reason), peer_, now);
+}
+
+}  // namespace isochron::link

@@ -1,0 +1,101 @@
+#pragma once
+// An ordered, lossless stream of bytes in both directions between two members, over a carrier that may lose, double
+// and delay packets and through partitions that heal. Pure: no socket, no clock, no thread.
+//
+// Each side draws a session number and knocks until the other's packets show that it has heard it: only then is the
+// other adopted, so that a packet recorded from another run is never taken for a living peer. Data packets are numbered
+// and kept until acknowledged; what is not acknowledged in time is sent again, all from the oldest on.
+//
+// Promises: take() gives every byte that the other side sent, once and in order.
+//           A second holder of the peer's name is refused while the first one is heard.
+// Threads:  owner thread. Cost: a copy of what is not acknowledged yet; no allocation beyond that in steady state.
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/time.hpp"
+#include "link/packet.hpp"
+
+namespace isochron::link {
+
+struct SessionTiming {
+  WallSpan knock = std::chrono::milliseconds(100);      // a sign of life at least so often
+  WallSpan ack_within = std::chrono::milliseconds(20);  // if there is nothing to send anyway
+  WallSpan resend = std::chrono::milliseconds(300);
+  WallSpan silent = std::chrono::milliseconds(700);  // from here on the peer counts as silent
+  WallSpan lost = std::chrono::seconds(10);          // and from here on as gone
+};
+
+class Session {
+ public:
+  enum class State { knocking, joined, left, refused };
+  using Transmit = std::function<void(const Packet&)>;
+
+  /// `session` is a random number that is not 0. `address` has federation, from and to filled in.
+  Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit);
+
+  /// Any number of bytes; sent now if the peer is there, kept until then otherwise.
+  void send(std::span<const std::byte> bytes, WallTime now);
+  /// A genuine packet of this federation between these two. Gives the stream's next bytes; they lie in the packet.
+  std::span<const std::byte> take(const Packet& packet, WallTime now);
+  void tick(WallTime now);
+  /// What this side does, told with each knock, so that the other can say why it waits.
+  void set_news(std::string news) { own_news_ = std::move(news); }
+  /// The last packet of a session that ends; call it again in case it was lost.
+  void bye(const std::string& reason, WallTime now);
+  /// The middleware lost sight of the peer: it counts as silent until it is heard again.
+  void out_of_sight() { out_of_sight_ = true; }
+
+  [[nodiscard]] State state() const { return state_; }
+  /// Why it left or refused us.
+  [[nodiscard]] const std::string& why() const { return why_; }
+  /// Left with a bye.
+  [[nodiscard]] bool left_cleanly() const { return cleanly_; }
+  [[nodiscard]] bool silent(WallTime now) const;
+  [[nodiscard]] WallTime heard_at() const { return heard_at_; }
+  [[nodiscard]] const std::string& news() const { return news_; }
+  /// Everything sent has been acknowledged.
+  [[nodiscard]] bool drained() const { return kept_.empty(); }
+  [[nodiscard]] std::uint64_t resent() const { return resent_; }
+
+ private:
+  struct Kept {
+    std::uint64_t number;
+    std::vector<std::byte> bytes;
+  };
+  void knock(WallTime now);
+  void transmit(const Kept& kept, WallTime now);
+  void transmit(PacketKind kind, std::span<const std::byte> body, std::uint64_t heard, WallTime now);
+  bool adopt(const Packet& packet, WallTime now);
+  void meet_other_claimant(const Packet& packet, WallTime now);
+  void join(const Packet& packet, WallTime now);
+  void acknowledge(std::uint64_t up_to, WallTime now);
+  std::span<const std::byte> take_data(const Packet& packet, WallTime now);
+  void leave(std::string why, bool cleanly);
+
+  Packet address_;
+  std::uint64_t session_;
+  SessionTiming timing_;
+  Transmit transmit_;
+  State state_ = State::knocking;
+  std::uint64_t peer_ = 0;  // the peer's session, as last heard; adopted once joined
+  std::uint64_t next_number_ = 1;
+  std::uint64_t expected_ = 1;
+  std::deque<Kept> kept_;
+  std::vector<std::vector<std::byte>> spare_;
+  WallTime oldest_sent_;  // when the first of kept_ was sent last
+  WallTime sent_at_;      // anything
+  WallTime heard_at_;     // anything
+  WallTime owes_ack_at_ = WallTime::never();
+  std::uint32_t owed_ = 0;
+  std::uint64_t resent_ = 0;
+  bool out_of_sight_ = false;
+  bool cleanly_ = false;
+  std::string why_;
+  std::string news_;
+  std::string own_news_;
+};
+
+}  // namespace isochron::link

@@ -1,0 +1,98 @@
+#include "link/tcp_carrier.hpp"
+
+#include <algorithm>
+
+#include "core/input_error.hpp"
+#include "link/packet.hpp"
+
+namespace isochron::link {
+namespace {
+
+constexpr WallSpan tick_every = std::chrono::milliseconds(10);
+constexpr WallSpan try_again_after = std::chrono::milliseconds(200);
+constexpr WallSpan strangers_may_wait = std::chrono::seconds(5);
+constexpr std::size_t most_lines = 256;                       // strangers included
+constexpr std::size_t most_pending = std::size_t{64} << 20U;  // what a peer that does not read may cost
+constexpr std::size_t largest_packet = packet_head + largest_body + packet_proof;
+
+}  // namespace
+
+TcpCarrier::TcpCarrier(Reactor& reactor, std::vector<Address> addresses, std::uint32_t self,
+                       std::vector<std::uint32_t> peers)
+    : reactor_(reactor),
+      addresses_(std::move(addresses)),
+      self_(self),
+      peers_(std::move(peers)),
+      way_(addresses_.size()),
+      tried_(addresses_.size(), WallTime::before_all()) {}
+
+TcpCarrier::~TcpCarrier() { reactor_.cancel(timer_); }
+
+void TcpCarrier::start(Events events) {
+  events_ = std::move(events);
+  auto listening = reactor_.listen(addresses_[self_], [this](std::unique_ptr<Stream> stream) {
+    if (lines_.size() < most_lines) adopt(std::move(stream), std::nullopt);
+  });
+  if (!listening) throw InputError({"", 0, 0}, listening.error().what, "give the node another address with `at`");
+  listener_ = std::move(*listening);
+  tick();
+}
+
+void TcpCarrier::connect(std::uint32_t member) {
+  tried_[member] = reactor_.now();
+  adopt(reactor_.connect(addresses_[member]), member);
+}
+
+void TcpCarrier::adopt(std::unique_ptr<Stream> stream, std::optional<std::uint32_t> member) {
+  lines_.push_back({std::move(stream), FrameReader(largest_packet), member, reactor_.now()});
+  Line& line = lines_.back();
+  if (member) way_[*member] = &line;
+  line.stream->set_events({[this, &line](std::span<const std::byte> bytes) { arrived(line, bytes); }, [] {},
+                           [this, &line](const NetError&) { lost(line); }});
+}
+
+bool TcpCarrier::took(Line& line, std::span<const std::byte> packet) {
+  const auto from = events_.packet(packet);
+  if (!from || line.dead) return !line.dead;
+  if (!line.member) {
+    line.member = *from;
+    way_[*from] = &line;
+  }
+  return true;
+}
+
+void TcpCarrier::arrived(Line& line, std::span<const std::byte> bytes) {
+  const auto taken = line.reader.take(bytes, [&](std::span<const std::byte> packet) { return took(line, packet); });
+  if (!taken) lost(line);
+  events_.round();
+}
+
+/// The line itself goes with the next tick: we may be inside its callback.
+void TcpCarrier::lost(Line& line) {
+  line.dead = true;
+  if (line.member && way_[*line.member] == &line) way_[*line.member] = nullptr;
+}
+
+void TcpCarrier::send(std::uint32_t to, std::span<const std::byte> packet) {
+  Line* line = way_[to];
+  if (line == nullptr || line->stream->pending() > most_pending) return;
+  out_.clear();
+  append_frame(out_, packet);
+  line->stream->send(out_);
+}
+
+void TcpCarrier::tick() {
+  const WallTime now = reactor_.now();
+  for (Line& line : lines_) {
+    if (!line.member && now - line.since > strangers_may_wait) line.dead = true;
+  }
+  std::erase_if(lines_, [](const Line& line) { return line.dead; });
+  for (const std::uint32_t peer : peers_) {
+    const bool due = tried_[peer] == WallTime::before_all() || now - tried_[peer] > try_again_after;
+    if (self_ < peer && way_[peer] == nullptr && due) connect(peer);
+  }
+  timer_ = reactor_.call_at(now + tick_every, [this] { tick(); });
+  events_.round();
+}
+
+}  // namespace isochron::link

@@ -1,0 +1,288 @@
+// Two ends of a session over a line that loses, doubles, reorders and breaks, over many seeds; and federations over TCP
+// on a simulated network.
+
+#include "link/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "core/random.hpp"
+#include "link/federation.hpp"
+#include "link/tcp_carrier.hpp"
+#include "testing/reactor.hpp"
+#include "testing/seeds.hpp"
+
+namespace isochron::link {
+namespace {
+
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Packet address(std::uint32_t from, std::uint32_t to) {
+  Packet packet;
+  packet.federation = 7;
+  packet.from = from;
+  packet.to = to;
+  return packet;
+}
+
+/// Two sessions and what is on its way between them.
+class Line {
+ public:
+  explicit Line(std::uint64_t seed, double loss = 0) : random_(seed, "line"), loss_(loss) {}
+
+  Session a{address(0, 1), 101, {}, [this](const Packet& p) { put(p, 1); }};
+  Session b{address(1, 0), 202, {}, [this](const Packet& p) { put(p, 0); }};
+  Bytes at_a, at_b;
+  bool cut = false;
+  WallTime now = WallTime::zero() + 1s;
+
+  void run_for(WallSpan span) {
+    for (const WallTime end = now + span; now < end; now += 1ms) {
+      while (!flying_.empty() && flying_.begin()->first <= now) {
+        const auto [to, bytes] = flying_.begin()->second;
+        flying_.erase(flying_.begin());
+        deliver(to, bytes);
+      }
+      a.tick(now);
+      b.tick(now);
+    }
+  }
+  void deliver(int to, const Bytes& bytes) {
+    const auto packet = read_packet(bytes, std::nullopt);
+    ASSERT_TRUE(packet.ok()) << packet.error();
+    const auto body = (to == 0 ? a : b).take(*packet, now);
+    Bytes& into = to == 0 ? at_a : at_b;
+    into.insert(into.end(), body.begin(), body.end());
+  }
+
+ private:
+  void put(const Packet& packet, int to) {
+    if (cut || random_.chance(loss_)) return;
+    Bytes bytes;
+    write_packet(bytes, packet, std::nullopt);
+    const auto copies = random_.chance(loss_) ? 2 : 1;
+    for (int i = 0; i < copies; ++i) {
+      flying_.emplace(now + WallSpan::from_ns(static_cast<std::int64_t>(random_.below(20'000'000))),
+                      std::pair(to, bytes));
+    }
+  }
+  RandomStream random_;
+  double loss_;
+  std::multimap<WallTime, std::pair<int, Bytes>> flying_;
+};
+
+TEST(Session, LosesNothingOnALineThatLosesDoublesAndReorders) {
+  EXPECT_EVERY_SEED(200, [](std::uint64_t seed) {
+    Line line(seed, 0.3);
+    Bytes from_a, from_b;
+    RandomStream random(seed, "text");
+    for (int i = 0; i < 40; ++i) {
+      const Bytes text(1 + random.below(50), static_cast<std::byte>(i));
+      Bytes& log = random.chance(0.5) ? from_a : from_b;
+      log.insert(log.end(), text.begin(), text.end());
+      (&log == &from_a ? line.a : line.b).send(text, line.now);
+      line.run_for(WallSpan::from_ns(static_cast<std::int64_t>(random.below(30'000'000))));
+    }
+    for (int i = 0; i < 200 && !(line.a.drained() && line.b.drained()); ++i) line.run_for(100ms);
+    EXPECT_EQ(line.at_b, from_a);
+    EXPECT_EQ(line.at_a, from_b);
+  });
+}
+
+TEST(Session, GoesOnAfterAPartitionHeals) {
+  Line line(1);
+  line.a.send(bytes_of("before "), line.now);
+  line.run_for(1s);
+  line.cut = true;
+  line.a.send(bytes_of("within "), line.now);
+  line.run_for(3s);
+  EXPECT_TRUE(line.b.silent(line.now));
+  line.cut = false;
+  line.a.send(bytes_of("after"), line.now);
+  line.run_for(2s);
+  EXPECT_FALSE(line.b.silent(line.now));
+  EXPECT_EQ(line.at_b, bytes_of("before within after"));
+}
+
+TEST(Session, ThePeerIsGoneAfterTheAgreedSilence) {
+  Line line(1);
+  line.run_for(1s);
+  ASSERT_EQ(line.a.state(), Session::State::joined);
+  line.cut = true;
+  line.run_for(9s);
+  EXPECT_EQ(line.a.state(), Session::State::joined);
+  line.run_for(2s);
+  EXPECT_EQ(line.a.state(), Session::State::left);
+  EXPECT_FALSE(line.a.left_cleanly());
+}
+
+TEST(Session, ASecondHolderOfTheNameIsRefusedWhileTheFirstLives) {
+  const WallTime now = WallTime::zero() + 1s;
+  Bytes knock;
+  Session impostor{address(1, 0), 303, {}, [&](const Packet& p) { write_packet(knock, p, std::nullopt); }};
+  impostor.tick(now);
+  Session a{address(0, 1), 101, {}, [&](const Packet& p) {
+              if (p.kind == PacketKind::refuse) impostor.take(p, now);
+            }};
+  Packet first = address(1, 0);
+  first.session = 202;
+  first.heard = 101;
+  a.take(first, now);
+  ASSERT_EQ(a.state(), Session::State::joined);
+  a.take(*read_packet(knock, std::nullopt), now);
+  EXPECT_EQ(impostor.state(), Session::State::refused);
+  EXPECT_NE(impostor.why().find("already taking part"), std::string::npos);
+  EXPECT_EQ(a.state(), Session::State::joined);
+}
+
+TEST(Session, APacketFromAnotherRunIsNotTakenForAPeer) {
+  Line line(1);
+  Packet old = address(1, 0);
+  old.kind = PacketKind::data;
+  old.session = 99;
+  old.heard = 98;  // a session that this one never had
+  old.number = 1;
+  const Bytes text = bytes_of("old");
+  old.body = text;
+  EXPECT_TRUE(line.a.take(old, line.now).empty());
+  EXPECT_EQ(line.a.state(), Session::State::knocking);
+  line.run_for(1s);
+  EXPECT_EQ(line.a.state(), Session::State::joined);  // with the living one
+}
+
+TEST(Packet, IsRefusedWithoutTheKeyWithAnotherAndWhenAltered) {
+  const auto key = Key::generate();
+  const auto other = Key::generate();
+  Bytes bytes;
+  Packet packet = address(0, 1);
+  const Bytes body = bytes_of("x");
+  packet.body = body;
+  write_packet(bytes, packet, key);
+  EXPECT_TRUE(read_packet(bytes, key).ok());
+  EXPECT_FALSE(read_packet(bytes, other).ok());
+  EXPECT_FALSE(read_packet(bytes, std::nullopt).ok());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    Bytes altered = bytes;
+    altered[i] ^= std::byte{1};
+    EXPECT_FALSE(read_packet(altered, key).ok()) << i;
+  }
+  for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(read_packet(std::span(bytes).first(n), key).ok());
+}
+
+/// A member on a simulated host that sends numbers to everybody.
+struct Member {
+  Member(SimulatedNetwork& network, std::uint32_t self, const std::vector<Address>& addresses)
+      : reactor(network, addresses[self]), clock(network.scheduler()) {
+    std::vector<std::uint32_t> peers;
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+      names.push_back("m" + std::to_string(i));
+      if (i != self) peers.push_back(i);
+    }
+    carrier = std::make_unique<TcpCarrier>(reactor, addresses, self, peers);
+    federation =
+        std::make_unique<Federation>(*carrier, clock, Roster{"test", 1, names, self, peers}, Federation::Options{});
+    federation->start({[this](std::uint32_t from, std::span<const std::byte> bytes) {
+                         came[from].insert(came[from].end(), bytes.begin(), bytes.end());
+                       },
+                       {},
+                       {},
+                       {},
+                       {}});
+  }
+  void say(std::uint8_t n) {
+    const Bytes one(1 + n % 7U, static_cast<std::byte>(n));
+    said.insert(said.end(), one.begin(), one.end());
+    for (const std::uint32_t peer : federation->roster().peers) federation->send(peer, one);
+  }
+  SimulatedReactor reactor;
+  SimulatedClock clock;
+  std::unique_ptr<TcpCarrier> carrier;
+  std::unique_ptr<Federation> federation;
+  std::map<std::uint32_t, Bytes> came;
+  Bytes said;
+};
+
+TEST(Federation, DeliversEverythingThroughBrokenConnectionsAndPartitions) {
+  EXPECT_EVERY_SEED(50, [](std::uint64_t seed) {
+    Scheduler scheduler(seed);
+    SimulatedNetwork network(scheduler);
+    RandomStream random(seed, "test");
+    LinkQuality quality = LinkQuality::drawn(random);
+    quality.reset = 0.01;
+    network.set_quality(quality);
+    std::vector<Address> addresses;
+    for (std::uint8_t i = 1; i <= 3; ++i) addresses.push_back(Address::v4(10, 0, 0, i, 7000));
+    std::vector<std::unique_ptr<Member>> members;
+    for (std::uint32_t i = 0; i < 3; ++i) {  // they start at any time and in any order
+      members.push_back(std::make_unique<Member>(network, i, addresses));
+      scheduler.run_until(scheduler.now() + WallSpan::from_ns(static_cast<std::int64_t>(random.below(1'000'000'000))));
+    }
+    for (int turn = 0; turn < 60; ++turn) {
+      members[random.below(3)]->say(static_cast<std::uint8_t>(turn));
+      if (turn == 20) network.partition({addresses[0]});
+      if (turn == 30) network.heal();
+      scheduler.run_until(scheduler.now() + 50ms);
+    }
+    for (int i = 0; i < 100; ++i) {
+      bool drained = true;
+      for (const auto& member : members) drained = drained && member->federation->drained();
+      if (drained) break;
+      scheduler.run_until(scheduler.now() + 200ms);
+    }
+    for (std::uint32_t to = 0; to < 3; ++to) {
+      for (std::uint32_t from = 0; from < 3; ++from) {
+        if (from == to) continue;
+        EXPECT_EQ(members[to]->came[from], members[from]->said) << from << " to " << to;
+      }
+    }
+  });
+}
+
+TEST(Federation, SaysWhoIsNotThere) {
+  Scheduler scheduler(1);
+  SimulatedNetwork network(scheduler);
+  const std::vector<Address> addresses{Address::v4(10, 0, 0, 1, 7000), Address::v4(10, 0, 0, 2, 7000)};
+  Member alone(network, 0, addresses);
+  scheduler.run_until(scheduler.now() + 1s);
+  ASSERT_EQ(alone.federation->troubles().size(), 1U);
+  EXPECT_EQ(alone.federation->troubles()[0], "m1 has not come yet");
+  {
+    Member other(network, 1, addresses);
+    scheduler.run_until(scheduler.now() + 1s);
+    EXPECT_TRUE(alone.federation->all_joined());
+    EXPECT_TRUE(alone.federation->troubles().empty());
+    other.reactor.kill();
+    scheduler.run_until(scheduler.now() + 1s);
+    ASSERT_EQ(alone.federation->troubles().size(), 1U);
+    EXPECT_NE(alone.federation->troubles()[0].find("nothing heard of m1"), std::string::npos);
+  }
+}
+
+TEST(Federation, KeepsFederationsAndScenariosApart) {
+  Scheduler scheduler(1);
+  SimulatedNetwork network(scheduler);
+  const std::vector<Address> addresses{Address::v4(10, 0, 0, 1, 7000), Address::v4(10, 0, 0, 2, 7000)};
+  Member one(network, 0, addresses);
+  SimulatedReactor reactor(network, addresses[1]);
+  SimulatedClock clock(scheduler);
+  TcpCarrier carrier(reactor, addresses, 1, {0});
+  Federation other(carrier, clock, Roster{"test", 2, {"m0", "m1"}, 1, {0}}, {});
+  std::string told;
+  other.start({{}, {}, {}, [&](const std::string& what) { told = what; }, {}});
+  scheduler.run_until(scheduler.now() + 2s);
+  EXPECT_FALSE(one.federation->all_joined());
+  EXPECT_NE(told.find("another scenario"), std::string::npos) << told;
+  EXPECT_GT(other.strangers(), 0U);
+}
+
+}  // namespace
+}  // namespace isochron::link

@@ -1,0 +1,36 @@
+#pragma once
+// From a scenario to a system of flows: its `nodes`, and its world, sensors and programs as nodes too. Names:
+//
+//     world            the world            snapshot, state, tf, joints
+//     ROBOT/SENSOR     a sensor             reading, or image, depth, … of a camera
+//     ROBOT/PROGRAM    a library's program  writes, did
+//     ROBOT            executables          writes, and one for each program
+//
+// Fails: plan_flows() throws InputError with every mistake, placed in the scenario.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "flow/system.hpp"
+#include "scenario/scenario.hpp"
+
+namespace isochron {
+
+struct FlowPlan {
+  /// How a flow stands in the journal.
+  struct Topic {
+    std::string name;
+    bool journaled = true;
+    bool in_digest = true;
+    std::string program = {};  // whose doings it tells
+  };
+  flow::System system;
+  std::vector<Topic> topics;  // of each flow
+  std::vector<Place> places;  // of each node
+  Named<SimSpan> programs;    // and their periods; zero = none
+};
+
+FlowPlan plan_flows(const Scenario& scenario);
+
+}  // namespace isochron

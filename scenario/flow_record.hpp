@@ -1,0 +1,72 @@
+#pragma once
+// What a run of flows leaves in the journal: every message on a channel for its flow, each node's progress in the
+// ledger, what programs did, and the wait-for graph of every stall.
+//
+// Threads: sent() as flow::Recorder says; stalled() from any thread.
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "flow/run.hpp"
+#include "scenario/flow_plan.hpp"
+#include "scenario/program_record.hpp"
+#include "scenario/run_record.hpp"
+
+namespace isochron {
+
+/// One line of a wait-for graph. Stalls are numbered; the lines of one have the same number.
+struct WaitRecord {
+  std::uint32_t stall = 0;
+  std::string node;
+  std::string what;  // "waits for a message", "waits for room", "is in its own code", …
+  std::string flow;
+  SimTime at;
+  std::string whom;
+  double since_s = 0;  // wall time that it has not moved
+};
+ISOCHRON_MESSAGE(WaitRecord, "isochron_msgs/msg/Wait", stall, node, what, flow, at, whom, since_s)
+
+class FlowRecorder final : public flow::Recorder {
+ public:
+  /// With `only`: the flows of that node, which is the journal's only participant.
+  FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
+               std::optional<std::uint32_t> only = std::nullopt);
+
+  void sent(const flow::Sent& message) override;
+  void stalled(const flow::WaitForGraph& graph);
+  [[nodiscard]] SimTime newest() const { return SimTime::from_ns(newest_.load(std::memory_order_relaxed)); }
+  /// After the run.
+  [[nodiscard]] std::vector<ProgramReport> programs() const;
+  [[nodiscard]] std::vector<std::string> lateness() const;
+
+ private:
+  /// What one program did, as its flow told it.
+  struct Tally {
+    SimSpan every;
+    ProgramReport report;
+    SimTime released;
+    SimTime due = SimTime::before_all();
+    void take(const ProgramEvent& event);
+  };
+  /// A flow's channel, with a producer and a pacer of its own because flows may be told from different threads.
+  struct Lane {
+    ChannelId channel;
+    Producer* producer;  // null = not journaled
+    ParticipantId node;
+    Pacer pacer;
+    Tally* tally;
+  };
+  RunRecord& record_;
+  RunWatch& watch_;
+  std::map<std::string, Tally> tallies_;
+  std::vector<Lane> lanes_;
+  std::atomic<std::int64_t> newest_{0};
+  std::mutex stall_mutex_;
+  ChannelId stall_channel_;
+  Producer* stall_producer_;
+  std::uint32_t stalls_ = 0;
+};
+
+}  // namespace isochron

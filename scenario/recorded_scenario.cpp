@@ -1,0 +1,102 @@
+#include "scenario/recorded_scenario.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/cdr.hpp"
+
+namespace isochron {
+namespace {
+
+constexpr const char* file_key = "file";
+constexpr const char* folder_key = "folder";
+
+std::optional<std::string> attached_text(McapReader& journal, std::string_view name) {
+  for (const mcap::AttachmentIndex& index : journal.attachments()) {
+    if (index.name != name) continue;
+    const auto data = journal.attachment(index);
+    if (data.ok()) return std::string(reinterpret_cast<const char*>(data->data()), data->size());
+  }
+  return std::nullopt;
+}
+
+InputError refuse(const McapReader& journal, std::string what, std::string hint) {
+  return InputError({journal.name(), 0, 0}, std::move(what), std::move(hint));
+}
+
+/// When Ctrl-C ended the run; nothing if it came to its own end.
+std::optional<SimSpan> stopped_at(McapReader& journal) {
+  const auto text = attached_text(journal, "report.json");
+  if (!text) throw refuse(journal, "the run was killed before it could end", "there is no digest to prove");
+  const auto report = nlohmann::json::parse(*text, nullptr, false);
+  if (report.is_discarded() || report.value("end", "") != "interrupted") return std::nullopt;
+  return SimSpan::from_ns(std::llround(report.value("simulated_s", 0.0) * 1e9));
+}
+
+void charge_as_recorded(ComputeSection& compute, const std::string& journal) {
+  if (compute.contract != Contract::measured && compute.contract != Contract::recorded) return;
+  compute.contract = Contract::recorded;
+  compute.recorded.path = journal;
+}
+
+void check_repeats(const Scenario& scenario, const McapReader& journal) {
+  const char* again = "run it in mode repeatable, or record it in mode consistent";
+  if (scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil ||
+      scenario.time.mode == Mode::heartbeat) {
+    throw refuse(journal,
+                 std::string("a run in mode ") + Words<Mode>::list[static_cast<std::size_t>(scenario.time.mode)] +
+                     " is bound to the wall clock and does not repeat",
+                 again);
+  }
+  if (!scenario.nodes.empty() && scenario.flows.executor == flow::How::free)
+    throw refuse(journal, "its nodes ran free, without time management; such a run does not repeat", again);
+}
+
+}  // namespace
+
+mcap::TextMap recorded_scenario::origin_of(const Scenario& scenario) {
+  std::error_code ignored;
+  return {{file_key, scenario.file},
+          {folder_key, std::filesystem::absolute(scenario.folder, ignored).lexically_normal().string()}};
+}
+
+Scenario scenario_of(McapReader& journal, const std::string& folder) {
+  const auto text = attached_text(journal, recorded_scenario::attachment);
+  if (!text) throw refuse(journal, "has no scenario inside", "only journals that `isochron run` wrote have one");
+  const mcap::TextMap origin = journal.metadata(recorded_scenario::record);
+  const auto at = [&](const char* key, const std::string& otherwise) {
+    const auto found = origin.find(key);
+    return found != origin.end() ? found->second : otherwise;
+  };
+  return read_scenario(*text, at(file_key, recorded_scenario::attachment),
+                       !folder.empty() ? folder : at(folder_key, "."));
+}
+
+Scenario scenario_to_replay(McapReader& journal, const std::string& folder) {
+  Scenario scenario = scenario_of(journal, folder);
+  check_repeats(scenario, journal);
+  if (const auto end = stopped_at(journal)) scenario.duration = *end;
+  std::error_code ignored;
+  const std::string tape = std::filesystem::absolute(journal.name(), ignored).string();
+  charge_as_recorded(scenario.time.compute, tape);
+  for (auto& [robot, section] : scenario.robots) {
+    for (auto& [name, program] : section.programs) {
+      if (program.compute) charge_as_recorded(*program.compute, tape);
+    }
+  }
+  scenario.time.pace = {};
+  return scenario;
+}
+
+std::vector<Mark> marks_of(McapReader& journal) {
+  std::vector<Mark> marks;
+  if (journal.channel(marks_topic) == nullptr) return marks;
+  auto cursor = journal.messages({.topics = {marks_topic}});
+  while (const auto message = cursor.next()) {
+    if (auto mark = cdr_read<Mark>(message->data); mark.ok()) marks.push_back(std::move(mark).value());
+  }
+  return marks;
+}
+
+}  // namespace isochron

@@ -1,0 +1,170 @@
+#include "scenario/remote_node.hpp"
+
+#include <set>
+
+namespace isochron {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr WallSpan look_every = 100ms;
+constexpr WallSpan explain_after = 800ms;  // a stall with a peer in trouble
+constexpr WallSpan linger_for = 2s;        // for the others' last acknowledgements
+constexpr std::uint32_t steps_at_a_time = 1024;
+constexpr std::uint32_t turns_at_a_time = 64;  // before looking at the network again
+constexpr const char* well = "";               // a farewell without a reason to worry
+
+flow::Waiting trouble(std::string node, std::string what) {
+  flow::Waiting waiting;
+  waiting.node = std::move(node);
+  waiting.what = flow::Waiting::For::trouble;
+  waiting.whom = std::move(what);
+  return waiting;
+}
+
+flow::AssemblyPlan plan_for(const flow::Options& options) {
+  flow::AssemblyPlan plan;
+  plan.split = true;
+  plan.largest_message = options.largest_message;
+  plan.settings.digest = options.digest;
+  plan.settings.recorder = options.recorder;
+  plan.settings.hold_limit = options.hold_limit;
+  return plan;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> RemoteNode::peers_of(const flow::Graph& graph, std::uint32_t self) {
+  std::set<std::uint32_t> peers;
+  for (const auto& [output, input] : graph.connections) {
+    if (output.node == self) peers.insert(input.node);
+    if (input.node == self) peers.insert(output.node);
+  }
+  peers.erase(self);
+  return {peers.begin(), peers.end()};
+}
+
+RemoteNode::RemoteNode(flow::System& system, std::uint32_t self, const flow::Options& options,
+                       link::Federation& federation, link::Carrier& carrier, Clock& clock)
+    : options_(options),
+      federation_(federation),
+      carrier_(carrier),
+      clock_(clock),
+      assembly_(system, plan_for(options)),
+      self_(self),
+      island_(assembly_, self),
+      statuses_(assembly_.nodes().size()) {
+  for (const std::uint32_t peer : federation.roster().peers) {
+    ways_.push_back(std::make_unique<ToPeer>(federation, peer));
+    island_.join(peer, *ways_.back());
+  }
+}
+
+flow::Outcome RemoteNode::run() {
+  since_ = looked_ = moved_ = clock_.now();
+  federation_.start({[this](std::uint32_t from, std::span<const std::byte> bytes) { arrived(from, bytes); },
+                     {},
+                     [this](std::uint32_t who) { left(who); },
+                     [this](const std::string& what) {
+                       if (options_.on_stall) options_.on_stall({trouble("on the network", what)});
+                     },
+                     [this] { round(); }});
+  carrier_.run();
+  for (const auto& ways : assembly_.ways()) outcome_.messages += ways.front()->written.load();
+  return std::move(outcome_);
+}
+
+void RemoteNode::arrived(std::uint32_t from, std::span<const std::byte> bytes) {
+  if (phase_ == Phase::over) return;
+  const auto taken = island_.arrived(from, bytes);
+  if (!taken) fail(from, taken.error());
+}
+
+void RemoteNode::left(std::uint32_t who) {
+  const link::Session& session = federation_.session(who);
+  if (session.left_cleanly() && session.why() == well) return;
+  if (phase_ == Phase::gathering || phase_ == Phase::running) fail(who, session.why());
+}
+
+void RemoteNode::fail(std::uint32_t node, const std::string& what) {
+  statuses_[self_].post(island_.node());
+  outcome_.failures.push_back(
+      {assembly_.graph().nodes[node].name, what, waiting_for(assembly_.graph(), node, statuses_)});
+  end("node " + assembly_.graph().nodes[node].name + " failed: " + what);
+}
+
+void RemoteNode::end(const std::string& reason) {
+  if (phase_ == Phase::leaving || phase_ == Phase::over) return;
+  farewell_ = reason;
+  phase_ = Phase::leaving;
+  since_ = clock_.now();
+}
+
+void RemoteNode::round() {
+  if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) end("it was stopped");
+  try {
+    if (phase_ == Phase::gathering && federation_.all_joined()) begin();
+    if (phase_ == Phase::running) advance();
+  } catch (const std::exception& error) {
+    fail(self_, error.what());
+  }
+  if (phase_ == Phase::leaving) return linger();
+  if (phase_ != Phase::over && clock_.now() - looked_ >= look_every) look_around();
+}
+
+void RemoteNode::begin() {
+  island_.start(options_.until);
+  phase_ = Phase::running;
+  since_ = moved_ = clock_.now();
+}
+
+void RemoteNode::advance() {
+  for (std::uint32_t turn = 0; turn < turns_at_a_time; ++turn) {
+    if (island_.go(steps_at_a_time) != flow::Moved::on) break;
+  }
+  if (!island_.finished()) return;
+  island_.finish();
+  outcome_.complete = true;
+  end(well);
+}
+
+/// Stays until the others have everything, and to acknowledge what they still send.
+void RemoteNode::linger() {
+  const bool late = clock_.now() - since_ > linger_for;
+  if (!federation_.drained() && !late) return;
+  federation_.bye(farewell_);
+  if (!federation_.all_left() && !late) return;
+  phase_ = Phase::over;
+  carrier_.stop();
+}
+
+/// "red waits for a message of yellow.position at 12s", and what is known of those it depends on.
+flow::WaitForGraph RemoteNode::standing() {
+  statuses_[self_].post(island_.node());
+  flow::WaitForGraph graph{phase_ == Phase::gathering ? trouble(island_.node().name(), "waits for the others to come")
+                                                      : waiting_of(assembly_.graph(), self_, statuses_[self_])};
+  graph.front().since = looked_ - moved_;
+  for (const std::string& what : federation_.troubles()) graph.push_back(trouble("network", what));
+  return graph;
+}
+
+void RemoteNode::look_around() {
+  looked_ = clock_.now();
+  if (island_.node().steps() != steps_) {
+    steps_ = island_.node().steps();
+    moved_ = looked_;
+    told_ = false;
+  }
+  statuses_[self_].post(island_.node());
+  if (phase_ == Phase::running) federation_.set_news(to_string(waiting_of(assembly_.graph(), self_, statuses_[self_])));
+  bool trouble = false;
+  for (const std::uint32_t peer : federation_.roster().peers) {
+    trouble = trouble || federation_.session(peer).silent(looked_);
+  }
+  const WallSpan patience = trouble ? WallSpan(explain_after) : options_.stall_after;
+  if (told_ || patience == WallSpan::zero() || looked_ - moved_ < patience) return;
+  told_ = true;
+  if (options_.on_stall) options_.on_stall(standing());
+}
+
+}  // namespace isochron

@@ -1,0 +1,53 @@
+#pragma once
+// A robot's computer as a node: its programs are real processes, run by a coordinator of their own, whose world is what
+// the flows say. Nothing in the programs knows of it.
+//
+//   world.snapshot at t ─► node ─ "it is t" ─► coordinator: everything the programs do in [t, t + step)
+//                            ◄─ writes, each at its own time ─┘
+//
+// At t the node has seen the world's state at t, and until t + step nothing else can reach the programs. So it lets the
+// coordinator go on up to the next step, and sends what was written as events at their own times.
+//
+// Requires: computing that is zero, recorded or modelled: a measured one does not repeat.
+// Promises: the same happenings as mode repeatable without flows, for robots that send each other no messages.
+// Threads:  the coordinator has a thread, and the node's thread waits while it works: one of them at a time.
+// Fails:    a program whose end ends the run throws from the node's tick; the run ends under the robot's name.
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "coordinator/coordinator.hpp"
+#include "scenario/world_nodes.hpp"
+
+namespace isochron {
+
+class RobotNode final : public flow::UserNode {
+ public:
+  RobotNode(const Scenario& scenario, coordinator::RobotSpec robot);
+  ~RobotNode() override;
+
+  void start(SimTime now) override;
+  void finish(SimTime now) override;
+
+ private:
+  class Desk;
+  void saw(const WorldSnapshot& snapshot) { mirror_.show(snapshot); }
+  void tick(Tick& tick, SimTime now);
+  void send(SimTime now);
+
+  WorldMirror mirror_;
+  coordinator::RobotSpec robot_;
+  coordinator::CoordinatorOptions options_;
+  SimTime until_;
+  flow::Input<WorldSnapshot> world_ = input<&RobotNode::saw>("world");
+  flow::Output<Tick> tick_;
+  flow::Event<WorldWrites> writes_;
+  std::vector<flow::Event<ProgramEvent>> did_;  // of each program
+  std::unique_ptr<Desk> desk_;
+};
+
+}  // namespace isochron

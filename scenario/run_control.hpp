@@ -1,0 +1,84 @@
+#pragma once
+// How a person steers a run from outside: pause, go on, one step, another speed, a push on a body, a marker. The run
+// looks at it before each step of its world, so that whatever is done is done between two steps, at a simulated time
+// that the journal has.
+//
+// Promises: pausing and speed change when results are there, never what they are. Pushes change the run, and are
+//           recorded with the time at which they began.
+// Threads:  any, except take(): the run's own thread.
+// Cost:     without a wish hold() is three atomic loads and take() one.
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/message.hpp"
+#include "core/time.hpp"
+
+namespace isochron {
+
+/// Something that a person did to a run, as it stands in the journal under /isochron/marks.
+struct Mark {
+  SimTime at;
+  std::string what;   // marker, push
+  std::string about;  // the marker's text, the body
+  std::array<double, 3> force{};
+  double seconds = 0;  // how long the push lasts
+};
+ISOCHRON_MESSAGE(Mark, "isochron_msgs/msg/Mark", at, what, about, force, seconds)
+inline constexpr const char* marks_topic = "/isochron/marks";
+
+class RunControl {
+ public:
+  void pause() { paused_.store(true, std::memory_order_relaxed); }
+  void resume() { paused_.store(false, std::memory_order_relaxed); }
+  [[nodiscard]] bool paused() const { return paused_.load(std::memory_order_relaxed); }
+  /// While paused: let so many steps happen.
+  void step(int count) { steps_.fetch_add(count, std::memory_order_relaxed); }
+  /// Simulated seconds for each wall second; 0 = as fast as it goes.
+  void set_speed(double factor);
+  [[nodiscard]] double speed() const { return speed_.load(std::memory_order_relaxed); }
+
+  /// At the next step, whenever that is.
+  void ask(Mark mark);
+  /// Before the run: at the step that begins at Mark::at, or the first after it. For a replay.
+  void plan(std::vector<Mark> marks);
+
+  /// Returns when simulated time `next` may be reached; at once when `stopping`.
+  void hold(SimTime next, Clock& clock, const std::atomic<bool>& stopping);
+  /// What was asked for since the last call, and what was planned for now.
+  std::vector<Mark> take(SimTime now);
+
+  /// Nothing moves, and this is who waits for whom; "" when all is well.
+  void stalled(std::string graph);
+  [[nodiscard]] std::string stall() const;
+
+ private:
+  /// Where the present speed began.
+  struct Origin {
+    SimTime sim;
+    WallTime wall;
+    std::uint64_t change;
+  };
+  bool use_step();
+  /// When `next` may be reached at this speed.
+  WallTime due_at(SimTime next, WallTime now, double speed);
+  void forget_origin();
+
+  std::atomic<bool> paused_{false};
+  std::atomic<int> steps_{0};
+  std::atomic<double> speed_{0};
+  std::atomic<std::uint64_t> change_{0};
+  std::atomic<bool> asked_{false};
+  mutable std::mutex lock_;
+  std::optional<Origin> origin_;
+  std::vector<Mark> marks_;
+  std::vector<Mark> planned_;  // by time
+  std::string stall_;
+};
+
+}  // namespace isochron

@@ -1,0 +1,99 @@
+#include "view/live_page.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "view/decimate.hpp"
+
+namespace isochron::view {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t samples_per_look = 50;  // of one plot; more than the screen shows
+constexpr double speed_max = 1e6;
+
+double number_in(const Json& json, const char* key, double otherwise) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+std::string text_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, 500) : "";
+}
+
+Mark push_in(const Json& json) {
+  Mark mark{.what = "push", .about = text_in(json, "body")};
+  const auto force = json.find("force");
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (force != json.end() && force->is_array() && i < force->size() && (*force)[i].is_number())
+      mark.force[i] = (*force)[i].get<double>();
+  }
+  mark.seconds = std::clamp(number_in(json, "seconds", 0.1), 0.0, 3600.0);
+  return mark;
+}
+
+}  // namespace
+
+LivePage::LivePage(LiveSource& live, std::shared_ptr<Peer> peer) : live_(live), peer_(std::move(peer)) {
+  live_.join(*this);
+}
+
+LivePage::~LivePage() {
+  live_.leave(*this);
+  for (const Plot& plot : plots_) live_.unfollow(plot.channel);
+}
+
+void LivePage::received(std::string_view bytes, bool binary) {
+  const Json message = binary ? Json() : Json::parse(bytes, nullptr, false);
+  if (!message.is_object()) return;
+  RunControl& control = live_.watch().control();
+  const std::string wish = text_in(message, "do");
+  if (wish == "pause") control.pause();
+  if (wish == "resume") control.resume();
+  if (wish == "step") control.step(static_cast<int>(std::clamp(number_in(message, "count", 1), 1.0, 10000.0)));
+  if (wish == "speed") control.set_speed(std::clamp(number_in(message, "factor", 0), 0.0, speed_max));
+  if (wish == "marker") control.ask({.what = "marker", .about = text_in(message, "text")});
+  if (wish == "push") control.ask(push_in(message));
+  if (wish == "stop") live_.watch().stop();
+  if (wish == "plot") plot(text_in(message, "topic"), text_in(message, "field"));
+  if (wish == "unplot") unplot(text_in(message, "topic"), text_in(message, "field"));
+}
+
+void LivePage::plot(const std::string& topic, const std::string& field) {
+  const auto channel = live_.channel_of(topic);
+  if (!channel) return;
+  auto decoder = decoder_of(live_.tap().channels(*channel).front());
+  if (!decoder) return;
+  const std::lock_guard guard(lock_);
+  plots_.push_back({topic, field, *channel, std::move(*decoder)});
+  live_.follow(*channel);
+}
+
+void LivePage::unplot(const std::string& topic, const std::string& field) {
+  const std::lock_guard guard(lock_);
+  const auto found = std::ranges::find_if(plots_, [&](const Plot& p) { return p.topic == topic && p.field == field; });
+  if (found == plots_.end()) return;
+  live_.unfollow(found->channel);
+  plots_.erase(found);
+}
+
+void LivePage::records(const std::deque<LiveRecord>& records) {
+  if (records.empty()) return;
+  const std::lock_guard guard(lock_);
+  for (const Plot& plot : plots_) {
+    Decimator line(records.front().time.seconds(), records.back().time.seconds(), samples_per_look);
+    for (const LiveRecord& record : records) {
+      if (record.channel != plot.channel) continue;
+      if (const auto value = plot.decoder.number(std::as_bytes(std::span(record.payload)), plot.field))
+        line.add(record.time.seconds(), *value);
+    }
+    const PlotLine values = line.finish();
+    if (values.times.empty()) continue;
+    peer_->send_text(Json{
+        {"type", "samples"}, {"topic", plot.topic}, {"field", plot.field}, {"t", values.times}, {"v", values.values}}
+                         .dump());
+  }
+}
+
+}  // namespace isochron::view

@@ -1,0 +1,301 @@
+#include "view/live_source.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "journal/decode.hpp"
+#include "journal/journal_metadata.hpp"
+#include "view/frame_writer.hpp"
+#include "view/live_page.hpp"
+#include "view/poses.hpp"
+
+namespace isochron::view {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::ordered_json;
+
+constexpr auto tick_period = 16ms;
+constexpr int ticks_per_status = 6;
+constexpr std::uint64_t frame_key = 1, status_key = 2;
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+mcap::Channel channel_as_read(const ChannelDefinition& definition) {
+  return {0, 1, definition.topic, definition.options.message_encoding, definition.options.metadata};
+}
+mcap::Schema schema_as_read(const ChannelDefinition& definition) {
+  return {1, definition.schema.name, definition.schema.encoding, definition.schema.text};
+}
+
+/// Whose record a channel is; "" for what belongs to nobody.
+std::string participant_of(const ChannelDefinition& channel) {
+  const auto named = channel.options.metadata.find(journal_metadata::participant);
+  if (named != channel.options.metadata.end()) return named->second;
+  if (channel.topic == "/world/state") return "world";
+  constexpr std::string_view programs = "/programs/";
+  return channel.topic.starts_with(programs) ? channel.topic.substr(programs.size()) : "";
+}
+
+}  // namespace
+
+std::optional<Decoder> decoder_of(const ChannelDefinition& definition) {
+  const mcap::Channel channel = channel_as_read(definition);
+  const mcap::Schema schema = schema_as_read(definition);
+  auto made = Decoder::make(channel, &schema);
+  if (!made.ok()) return std::nullopt;
+  return std::move(made).value();
+}
+
+/// Everybody who looks, and what the tick remembers between two looks.
+struct LiveSource::Pages {
+  struct Heard {
+    LiveListener* listener;
+    std::size_t channels_told = 0;
+  };
+  std::mutex lock;
+  std::vector<LivePage*> pages;
+  std::vector<Heard> listeners;
+
+  // The tick's own.
+  std::size_t channels_seen = 0;
+  std::map<std::string, std::vector<std::size_t>> participants;
+  std::optional<std::size_t> transforms;
+  std::vector<std::pair<std::size_t, PositionReader>> positions;
+  Poses poses;
+  SimTime shown = SimTime::never();
+  int ticks = 0;
+};
+
+LiveSource::LiveSource(const Scenario& scenario, RunWatch& watch)
+    : scenario_name_(scenario.name),
+      mode_(Words<Mode>::list[static_cast<std::size_t>(scenario.time.mode)]),
+      seed_(std::to_string(scenario.seed)),
+      text_(scenario.text),
+      duration_(scenario.duration),
+      watch_(watch),
+      pages_(std::make_unique<Pages>()) {
+  thread_ = std::thread([this] { tick_until_stopped(); });
+}
+
+LiveSource::~LiveSource() {
+  stop_.store(true);
+  thread_.join();
+}
+
+void LiveSource::tick_until_stopped() {
+  while (!stop_.load()) {
+    std::this_thread::sleep_for(tick_period);
+    tick();
+  }
+}
+
+void LiveSource::notice_channels() {
+  Pages& all = *pages_;
+  const auto added = tap_.channels(all.channels_seen);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const std::size_t number = all.channels_seen + i;
+    if (const std::string who = participant_of(added[i]); !who.empty()) all.participants[who].push_back(number);
+    if (added[i].topic == transforms_topic) all.transforms = number;
+    const mcap::Channel channel = channel_as_read(added[i]);
+    const mcap::Schema schema = schema_as_read(added[i]);
+    if (auto reader = PositionReader::make(channel, &schema)) {
+      tap_.keep(number);
+      all.positions.emplace_back(number, std::move(*reader));
+    }
+  }
+  all.channels_seen += added.size();
+}
+
+/// True: something moved.
+bool LiveSource::look_at_bodies() {
+  Pages& all = *pages_;
+  if (all.transforms) {
+    const SimTime newest = tap_.newest(*all.transforms);
+    if (newest == all.shown || newest == SimTime::never()) return false;
+    const LiveRecord record = tap_.kept(*all.transforms);
+    all.shown = record.time;
+    return read_transforms(std::as_bytes(std::span(record.payload)), all.poses);
+  }
+  SimTime newest = SimTime::zero();
+  all.poses.names.clear();
+  all.poses.values.assign(all.positions.size() * Poses::floats_per_body, 0);
+  for (std::size_t i = 0; i < all.positions.size(); ++i) {
+    const LiveRecord record = tap_.kept(all.positions[i].first);
+    float* place = &all.poses.values[i * Poses::floats_per_body];
+    place[6] = 1;
+    all.poses.names.push_back(std::to_string(i));
+    if (record.payload.empty()) continue;
+    all.positions[i].second.read(std::as_bytes(std::span(record.payload)), place);
+    newest = std::max(newest, record.time);
+  }
+  const bool moved = newest != all.shown && !all.positions.empty();
+  all.shown = newest;
+  return moved;
+}
+
+std::string LiveSource::status() const {
+  Json participants = Json::array();
+  for (const auto& [name, channels] : pages_->participants) {
+    SimTime newest = SimTime::zero();
+    for (const std::size_t channel : channels) {
+      if (const SimTime at = tap_.newest(channel); at != SimTime::never()) newest = std::max(newest, at);
+    }
+    participants.push_back({{"name", name}, {"progress_s", newest.seconds()}});
+  }
+  const RunControl& control = watch_.control();
+  return dump(Json{{"type", "status"},
+                   {"t", watch_.time().seconds()},
+                   {"drift_s", watch_.drift().seconds()},
+                   {"paused", control.paused()},
+                   {"speed", control.speed()},
+                   {"channels", pages_->channels_seen},
+                   {"participants", participants},
+                   {"stall", control.stall()}});
+}
+
+void LiveSource::tick() {
+  Pages& all = *pages_;
+  notice_channels();
+  const std::deque<LiveRecord> records = tap_.take();
+  const std::lock_guard guard(all.lock);
+  for (Pages::Heard& heard : all.listeners) {
+    if (heard.channels_told < all.channels_seen) {
+      auto added = tap_.channels(heard.channels_told);
+      heard.listener->channels(heard.channels_told, added);
+      heard.channels_told += added.size();
+    }
+    for (const LiveRecord& record : records) heard.listener->record(record);
+    heard.listener->now(watch_.time());
+  }
+  if (all.pages.empty()) return;
+  for (LivePage* page : all.pages) page->records(records);
+  if (look_at_bodies()) {
+    FrameWriter frame;
+    frame.add(all.shown, all.poses);
+    const std::string bytes = frame.finish();
+    for (LivePage* page : all.pages) page->peer().send_binary(bytes, frame_key);
+  }
+  if (++all.ticks % ticks_per_status != 0) return;
+  const std::string text = status();
+  for (LivePage* page : all.pages) page->peer().send_text(text, status_key);
+}
+
+void LiveSource::ended(const RunReport& report) {
+  tick();
+  const char* words[] = {"finished", "interrupted", "failed"};
+  const std::string text =
+      dump(Json{{"type", "ended"}, {"end", words[static_cast<int>(report.end)]}, {"why", report.why}});
+  const std::lock_guard guard(pages_->lock);
+  for (LivePage* page : pages_->pages) page->peer().send_text(text);
+}
+
+std::unique_ptr<Session> LiveSource::open(std::shared_ptr<Peer> peer) {
+  return std::make_unique<LivePage>(*this, std::move(peer));
+}
+
+void LiveSource::join(LivePage& page) {
+  const std::lock_guard guard(pages_->lock);
+  pages_->pages.push_back(&page);
+}
+void LiveSource::leave(LivePage& page) {
+  const std::lock_guard guard(pages_->lock);
+  std::erase(pages_->pages, &page);
+}
+void LiveSource::join(LiveListener& listener) {
+  const std::lock_guard guard(pages_->lock);
+  pages_->listeners.push_back({&listener});
+}
+void LiveSource::leave(LiveListener& listener) {
+  const std::lock_guard guard(pages_->lock);
+  std::erase_if(pages_->listeners, [&](const Pages::Heard& heard) { return heard.listener == &listener; });
+}
+
+std::optional<std::size_t> LiveSource::channel_of(const std::string& topic) const {
+  const auto channels = tap_.channels();
+  const auto found = std::ranges::find(channels, topic, &ChannelDefinition::topic);
+  if (found == channels.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - channels.begin());
+}
+
+// ---- questions ----
+
+Answer LiveSource::about() {
+  Json channels = Json::array();
+  Json participants = Json::array();
+  std::vector<std::string> bodies;
+  std::size_t number = 0;
+  for (const ChannelDefinition& channel : tap_.channels()) {
+    const std::string who = participant_of(channel);
+    channels.push_back({{"topic", channel.topic}, {"type", channel.schema.name}, {"count", 0}, {"participant", who}});
+    if (!who.empty() && std::ranges::find(participants, Json(who)) == participants.end()) participants.push_back(who);
+    if (channel.topic == transforms_topic) {
+      Poses poses;
+      const LiveRecord kept = tap_.kept(number);
+      read_transforms(std::as_bytes(std::span(kept.payload)), poses);
+      bodies = poses.names;
+    }
+    ++number;
+  }
+  if (!channel_of(transforms_topic)) {
+    for (const ChannelDefinition& definition : tap_.channels()) {
+      const mcap::Channel channel = channel_as_read(definition);
+      const mcap::Schema schema = schema_as_read(definition);
+      if (PositionReader::make(channel, &schema)) bodies.push_back(definition.topic);
+    }
+  }
+  return dump(Json{{"live", true},
+                   {"file", ""},
+                   {"scenario", scenario_name_},
+                   {"mode", mode_},
+                   {"seed", seed_},
+                   {"end_s", duration_.seconds()},
+                   {"bodies", bodies},
+                   {"participants", participants},
+                   {"channels", channels},
+                   {"report", nullptr},
+                   {"scenario_text", text_}});
+}
+
+Answer LiveSource::frames(Window, SimSpan) { return FrameWriter().finish(); }
+Answer LiveSource::series(const std::string&, const std::string&, Window, std::size_t) {
+  return std::string(R"({"t":[],"v":[]})");
+}
+Answer LiveSource::events(Window) { return std::string("[]"); }
+
+Answer LiveSource::latest(const std::string& topic, SimTime) {
+  const auto channel = channel_of(topic);
+  if (!channel) return fail("there is no topic `" + topic + "` yet");
+  tap_.keep(*channel);
+  const LiveRecord record = tap_.kept(*channel);
+  if (record.payload.empty()) return std::string();
+  std::string bytes;
+  append_bytes(bytes, record.time.seconds());
+  return bytes + record.payload;
+}
+
+Answer LiveSource::schema(const std::string& topic) {
+  const auto channel = channel_of(topic);
+  if (!channel) return fail("there is no topic `" + topic + "` yet");
+  const SchemaText schema = tap_.channels(*channel).front().schema;
+  return dump(Json{{"name", schema.name}, {"encoding", schema.encoding}, {"text", schema.text}});
+}
+
+Answer LiveSource::fields(const std::string& topic) {
+  const auto channel = channel_of(topic);
+  if (!channel) return fail("there is no topic `" + topic + "` yet");
+  tap_.keep(*channel);
+  for (int tries = 0; tries < 20 && tap_.kept(*channel).payload.empty(); ++tries) std::this_thread::sleep_for(10ms);
+  Json names = Json::array();
+  const LiveRecord record = tap_.kept(*channel);
+  const auto decoder = decoder_of(tap_.channels(*channel).front());
+  if (decoder && !record.payload.empty()) {
+    decoder->each(std::as_bytes(std::span(record.payload)), [&](const std::string& path, const Scalar& value) {
+      if (names.size() < 400 && to_number(value)) names.push_back(path);
+    });
+  }
+  return dump(names);
+}
+
+}  // namespace isochron::view

@@ -1,0 +1,342 @@
+// The page of one run: recorded (everything is asked for when it is needed) or under way (a WebSocket tells).
+import "./style.css";
+import * as api from "./api.js";
+import { LiveFrames, RecordedFrames } from "./frames.js";
+import { connectKeys } from "./keys.js";
+import * as messages from "./messages.js";
+import { drawGraph, readWaits, seconds, showProgress } from "./people.js";
+import { Plots } from "./plots.js";
+import { Schedule } from "./schedule.js";
+import { Sensors } from "./sensors.js";
+import { connectSteering } from "./steer.js";
+import { ALL, NOBODY, World3D } from "./world3d.js";
+
+const $ = (id) => document.getElementById(id);
+const run = { time: 0, playing: false, speed: 1, atLiveEnd: true, paused: false };
+let about, world, frames, plots, schedule, sensors, socket;
+
+// ---- theme ----
+
+function isDark() {
+  return document.documentElement.dataset.theme !== "light";
+}
+function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  world?.setTheme(dark);
+  plots?.restyle();
+  schedule?.draw();
+}
+
+// ---- what the run is ----
+
+function fact(label, value, kind = "") {
+  const item = document.createElement("li");
+  item.className = kind;
+  const bold = document.createElement("b");
+  bold.textContent = value;
+  item.append(`${label} `, bold);
+  return item;
+}
+
+function showFacts() {
+  $("run-name").textContent = about.scenario || about.file;
+  document.title = `${about.scenario || "run"} · Isochron`;
+  const facts = [fact("mode", about.mode || "?")];
+  const report = about.report;
+  if (about.live) facts.push(fact("", "running", "live"));
+  if (report) {
+    facts.push(fact("", report.end, report.end === "finished" ? "good" : "bad"));
+    facts.push(fact("Δ at most", seconds(report.drift_max_ns / 1e9)));
+    const missed = report.programs.reduce((sum, p) => sum + p.missed_deadlines, 0);
+    facts.push(fact("missed deadlines", String(missed), missed ? "bad" : "good"));
+    facts.push(fact("speed", `${report.real_time_factor.toPrecision(3)}x`));
+  }
+  if (about.digest) facts.push(fact("digest", about.digest.slice(0, 8)));
+  $("facts").replaceChildren(...facts);
+  const notes = (report?.notes ?? []).filter((n) => /nothing moved/.test(n));
+  if (report?.end === "failed" || about.whole === false) {
+    $("banner").textContent = report?.end === "failed" ? `The run failed: ${report.why}` : "This journal was cut: its run was killed.";
+    $("banner").hidden = false;
+  }
+  showStall(notes.join("\n") || (/waits for/.test(report?.why ?? "") ? report.why : ""));
+}
+
+let stallShown = null;
+function showStall(text) {
+  if (text === stallShown) return;
+  stallShown = text;
+  const waits = readWaits(text || "");
+  run.culprit = text ? waits.culprit : undefined;
+  $("waits").hidden = !text && !about.live;
+  $("culprit").classList.toggle("stalled", Boolean(text));
+  $("culprit").textContent = text
+    ? waits.culprit
+      ? `Nothing moves. Everybody waits for ${waits.culprit}, which ${waits.nodes.get(waits.culprit)}.`
+      : "Nothing moves: they wait for each other."
+    : "Everybody moves.";
+  if (text) drawGraph($("graph"), waits);
+  else $("graph").replaceChildren();
+  $("graph").style.display = text ? "" : "none";
+}
+
+// ---- time ----
+
+const end = () => (about.live ? (about.bodies.length ? frames.end : (lastStatus?.t ?? 0)) : about.end_s);
+
+function showTime() {
+  const scale = Math.max(end(), 1e-9);
+  $("scrub").max = String(scale);
+  $("scrub").value = String(run.time);
+  $("scrub").setAttribute("aria-valuetext", seconds(run.time));
+  $("clock").textContent = `${run.time.toFixed(3)} / ${(about.live ? about.end_s : end()).toFixed(3)} s`;
+  document.body.dataset.time = run.time.toFixed(4);
+}
+
+let lastPlot = 0;
+function showMoment() {
+  const poses = frames.at(run.time);
+  world.show(poses, run.time, frames);
+  if (poses) document.body.dataset.posed = "1";
+  else if (!about.live) frames.load(run.time).then(() => (run.stale = true));
+  showTime();
+  const now = performance.now();
+  if (now - lastPlot < 60 && run.playing) return;
+  lastPlot = now;
+  plots.at(run.time);
+  schedule.at(run.time);
+  sensors.at(run.time);
+  if (!about.live) showRecordedPeople();
+}
+
+function showRecordedPeople() {
+  const people = about.participants.map((name) => ({
+    name,
+    progress_s: schedule.heard(name) ?? run.time,
+    state: schedule.state(name),
+  }));
+  showProgress($("progress"), people, about.end_s, run.culprit);
+  const at = driftAt(run.time);
+  $("drift").textContent = at === undefined ? "" : `Δ ${seconds(at)}`;
+}
+
+let drift = null;
+function driftAt(t) {
+  if (!drift) return undefined;
+  const i = drift.t.findIndex((x) => x >= t);
+  return drift.v[i < 0 ? drift.v.length - 1 : i];
+}
+
+export function seek(t) {
+  run.time = Math.min(Math.max(0, t), end());
+  run.atLiveEnd = about.live && run.time >= end() - 1e-6;
+  run.stale = true;
+}
+function setPlaying(on) {
+  run.playing = on;
+  if (on && !about.live && run.time >= end()) run.time = 0;
+  $("play").textContent = on ? "❚❚" : "▶";
+  $("play").setAttribute("aria-pressed", String(on));
+  $("play").setAttribute("aria-label", on ? "Pause" : "Play");
+}
+
+let before = performance.now();
+function loop(now) {
+  const passed = Math.min(0.1, (now - before) / 1000);
+  before = now;
+  if (run.playing) {
+    if (about.live && run.atLiveEnd) run.time = end();
+    else if (frames.at(run.time) || about.live || !about.bodies.length) run.time = Math.min(end(), run.time + passed * run.speed);
+    if (!about.live && run.time >= end()) setPlaying(false);
+    if (about.live && run.time >= end()) run.atLiveEnd = true;
+    run.stale = true;
+  }
+  if (run.stale) {
+    run.stale = false;
+    showMoment();
+  }
+  if (world.render()) document.body.dataset.drawn = String(world.drawn);
+  requestAnimationFrame(loop);
+}
+
+// ---- a run under way ----
+
+function connectLive() {
+  socket = api.openLive();
+  socket.addEventListener("message", (event) => {
+    if (typeof event.data !== "string") {
+      frames.add(api.parseFrames(event.data));
+      document.body.dataset.frames = String(frames.times.length);
+      return;
+    }
+    const message = JSON.parse(event.data);
+    if (message.type === "status") showStatus(message);
+    if (message.type === "samples") plots.samples(message);
+    if (message.type === "ended") window.location.reload();
+  });
+  socket.addEventListener("close", () => {
+    if (about.live) $("facts").append(fact("", "connection closed", "bad"));
+  });
+}
+
+function send(wish) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(wish));
+}
+
+let lastStatus = null;
+let stall = { text: "", at: 0 };
+function showStatus(status) {
+  run.paused = status.paused;
+  $("run-pause").textContent = status.paused ? "Resume run" : "Pause run";
+  document.body.dataset.runPaused = String(status.paused);
+  document.body.dataset.runTime = String(status.t);
+  const people = status.participants.map((p) => ({ ...p, state: "" }));
+  if (people.length === 0) people.push({ name: "run", progress_s: status.t });
+  const times = people.map((p) => p.progress_s);
+  const least = people[times.indexOf(Math.min(...times))];
+  if (people.length > 1 && Math.max(...times) > least.progress_s) least.state = "furthest behind";
+  const apart = status.drift_s > 0 ? status.drift_s : Math.max(...times) - Math.min(...times);
+  $("drift").textContent = `Δ ${seconds(apart)}`;
+  if (status.stall !== stall.text) stall = { text: status.stall, at: status.t };
+  const stalled = stall.text && status.t <= stall.at ? stall.text : ""; // it went on: the stall is over
+  showStall(stalled);
+  if (document.activeElement !== $("run-speed")) $("run-speed").value = String(status.speed);
+  showProgress($("progress"), people, about.end_s, run.culprit);
+  const now = performance.now();
+  if (lastStatus && now - lastStatus.now < 500) return; // messages come in bursts when the browser is busy
+  if (lastStatus) {
+    const factor = (status.t - lastStatus.t) / Math.max(1e-3, (now - lastStatus.now) / 1000);
+    const items = [fact("mode", about.mode), fact("", status.paused ? "paused" : stalled ? "stalled" : "running", stalled ? "bad" : "live"), fact("speed", `${factor.toPrecision(3)}x`)];
+    $("facts").replaceChildren(...items);
+  }
+  lastStatus = { t: status.t, now };
+}
+
+// ---- start ----
+
+async function sceneOf() {
+  if (!about.channels.some((c) => c.topic === "/scene")) return null;
+  const found = await messages.latest("/scene", about.live ? 1e9 : 1e-3);
+  return found?.message ?? null;
+}
+
+/** A run that has only begun may not have said what bodies it has. */
+async function knownRun() {
+  for (let tries = 0; tries < 200; ++tries) {
+    about = await api.about();
+    if (!about.live || about.bodies.length || (about.channels.length > 1 && tries > 10)) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+function options(select, list, first) {
+  select.replaceChildren(...(first ? [new Option(first, "")] : []), ...list.map((name) => new Option(name, name)));
+}
+
+async function fillFields() {
+  const names = await api.fields($("plot-topic").value).catch(() => []);
+  $("plot-fields").replaceChildren(...names.map((name) => new Option(name, name)));
+  $("plot-field").placeholder = names[0] ?? "variable";
+  run.firstField = names[0];
+}
+
+function connectControls() {
+  $("play").addEventListener("click", () => setPlaying(!run.playing));
+  $("to-start").addEventListener("click", () => seek(0));
+  $("to-end").addEventListener("click", () => seek(end()));
+  $("back").addEventListener("click", () => seek(frames.stepFrom(run.time, -1)));
+  $("forward").addEventListener("click", () => seek(frames.stepFrom(run.time, 1)));
+  $("speed").addEventListener("change", () => (run.speed = Number($("speed").value)));
+  $("scrub").addEventListener("input", () => seek(Number($("scrub").value)));
+  $("follow").addEventListener("change", () => world.follow(Number($("follow").value)));
+  $("trails").addEventListener("change", () => ((world.showTrails = $("trails").checked), (run.stale = true)));
+  $("names").addEventListener("change", () => ((world.showNames = $("names").checked), (world.dirty = true)));
+  $("rays").addEventListener("change", () => ((sensors.on = $("rays").checked), (run.stale = true)));
+  $("fit").addEventListener("click", () => world.fit());
+  $("theme").addEventListener("click", () => setTheme(!isDark()));
+  $("help-button").addEventListener("click", () => $("help").showModal());
+  $("plot-topic").addEventListener("change", fillFields);
+  $("add-plot").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const field = $("plot-field").value || run.firstField;
+    if (!field) return;
+    try {
+      await plots.add($("plot-topic").value, field);
+      $("plot-field").setCustomValidity("");
+    } catch (error) {
+      $("plot-field").setCustomValidity(error.message);
+      $("plot-field").reportValidity();
+    }
+  });
+  connectKeys({ $, seek, run, frames, setPlaying, setTheme, isDark, end });
+}
+
+async function start() {
+  await knownRun();
+  const dark = !window.matchMedia("(prefers-color-scheme: light)").matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  world = new World3D($("view3d"), $("labels"));
+  world.setTheme(dark);
+  frames = about.live ? new LiveFrames(about.bodies.length) : new RecordedFrames(about.bodies.length, about.end_s);
+  const scene = await sceneOf();
+  world.build(about.bodies, scene);
+  $("empty-world").hidden = about.bodies.length > 0;
+  $("view3d").hidden = about.bodies.length === 0;
+  document.querySelector(".tools").hidden = about.bodies.length === 0;
+  plots = new Plots($("plot-list"), { live: about.live, onSeek: seek, send });
+  schedule = new Schedule($("lanes"), seek);
+  schedule.setLanes(about.live ? [] : about.participants.filter((p) => about.channels.some((c) => c.topic === `/programs/${p}`)));
+  sensors = new Sensors(about.channels, world, $("pictures"));
+  $("rays").parentElement.hidden = !sensors.any;
+  showFacts();
+  $("follow").replaceChildren(new Option("nothing", NOBODY), new Option("everything", ALL), ...about.bodies.map((name, i) => new Option(name, i)));
+  $("follow").value = scene && about.bodies.length <= 8 ? ALL : NOBODY;
+  const plottable = about.channels.map((c) => c.topic).filter((t) => t !== "/scene");
+  options($("plot-topic"), plottable);
+  connectControls();
+  if (about.live) {
+    connectLive();
+    options($("push-body"), about.bodies);
+    for (const id of ["push", "push-force"]) $(id).hidden = about.bodies.length === 0;
+    $("push-body").parentElement.hidden = about.bodies.length === 0;
+    connectSteering({ $, send, run });
+    setPlaying(true);
+  } else {
+    await frames.load(0);
+  }
+  world.show(frames.at(0), 0, frames);
+  world.fit();
+  world.follow(Number($("follow").value));
+  requestAnimationFrame(loop);
+  run.stale = true;
+  document.body.dataset.ready = "1";
+  if (about.live) fitWhenFirstSeen();
+  await firstPlots(plottable);
+  fillFields();
+}
+
+function fitWhenFirstSeen() {
+  const timer = setInterval(() => {
+    if (frames.times.length === 0) return;
+    clearInterval(timer);
+    run.stale = true;
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      world.fit();
+      world.follow(Number($("follow").value));
+    }));
+  }, 50);
+}
+
+/** Δ first, since it says how coherent the run was; then where the first body is. */
+async function firstPlots(topics) {
+  if (!about.live && topics.includes("/isochron/drift")) {
+    drift = await api.series("/isochron/drift", "drift_s", 4000).catch(() => null);
+    if (drift?.t.length) await plots.add("/isochron/drift", "drift_s", "Δ over time, seconds");
+    run.stale = true;
+  }
+}
+
+start().catch((error) => {
+  $("banner").hidden = false;
+  $("banner").textContent = `The run cannot be shown: ${error.message}`;
+  throw error;
+});

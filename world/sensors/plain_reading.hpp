@@ -1,0 +1,27 @@
+#pragma once
+// Readings that are a handful of numbers, as the plain values of core/sensor_types.hpp: what a program reads over a
+// link without knowing CDR.
+//
+// Threads: owner of the sensor. Cost: fill_plain() keeps its messages and does not allocate after the first of a kind.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "world/sensors/sensor.hpp"
+
+namespace isochron::world {
+
+struct PlainType {
+  std::string name;
+  std::size_t size = 0;
+};
+
+/// None for pictures and scans. `catalog` is the one that the sensor was made with.
+std::optional<PlainType> plain_type(const SensorSpec& spec, const Catalog& catalog);
+
+/// Null: there is no reading yet, and the value is zero all over.
+void fill_plain(SensorType type, const Reading* reading, std::span<std::byte> value);
+
+}  // namespace isochron::world
