@@ -29,9 +29,14 @@ void ClientLink::connect() {
   stream_->set_events({[this](std::span<const std::byte> bytes) { hear_stream(bytes); },
                        {},
                        [this](const NetError& error) { stream_closed(error.what); }});
+  await_answer();
+}
+
+/// A server that says nothing more is given up after a while, and tried again.
+void ClientLink::await_answer() {
   reactor_.cancel(retry_timer_);
   retry_timer_ =
-      reactor_.call_at(reactor_.now() + 25 * settings_.retry, [this] { stream_closed("the server does not answer"); });
+      reactor_.call_at(reactor_.now() + 10 * settings_.retry, [this] { stream_closed("the server does not answer"); });
 }
 
 void ClientLink::retry_later(const std::string& why) {
@@ -52,6 +57,7 @@ void ClientLink::stream_closed(const std::string& why) {
 
 void ClientLink::hear_stream(std::span<const std::byte> bytes) {
   bool sane = true;
+  await_answer();
   const auto taken = reader_.take(bytes, [&](std::span<const std::byte> frame) {
     wire::Handshake what;
     sane = what.ParseFromArray(frame.data(), static_cast<int>(frame.size())) && hear(what);

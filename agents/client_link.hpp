@@ -78,6 +78,7 @@ class ClientLink {
     Address server;
   };
   void connect();
+  void await_answer();
   void hear_stream(std::span<const std::byte> bytes);
   bool hear(const wire::Handshake& what);
   bool answer(const wire::Challenge& challenge);

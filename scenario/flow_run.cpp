@@ -194,6 +194,11 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
 
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   FlowPlan plan = plan_flows(scenario);
+  return run_plan(plan, scenario, options, clock, disk, watch);
+}
+
+RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                   RunWatch& watch) {
   const flow::Graph& graph = plan.system.graph();
   std::vector<std::string> names;
   for (const flow::NodeInfo& node : graph.nodes) names.push_back(node.name);

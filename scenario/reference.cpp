@@ -83,6 +83,10 @@ class SectionWriter {
   static TypeText text_of(const Pace& v, const std::string&) {
     return {"pace", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
   }
+  static TypeText text_of(const Share&, const std::string&) {
+    return {"share", "`0%`", {{"type", Json::array({"number", "string"})}}};
+  }
+  static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
     return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};
   }

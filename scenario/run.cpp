@@ -41,6 +41,12 @@ bool runs_as_flows(const Scenario& scenario) {
 
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
+  if (scenario.agents) {
+    if (scenario.time.mode == Mode::heartbeat) return {check_agents, run_agents};
+    if (scenario.time.mode == Mode::repeatable) return {check_agents, run_agent_flows};
+    throw InputError(mode, "`agents` run in mode heartbeat, or exactly in mode repeatable",
+                     "add `time: {mode: heartbeat}`");
+  }
   if (runs_as_flows(scenario)) return {check_flows, run_flows};
   if (!scenario.nodes.empty()) {
     throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");
@@ -61,8 +67,7 @@ Runner runner_for(const Scenario& scenario) {
     case Mode::heartbeat:
       break;
   }
-  throw InputError(mode, "this version does not run that mode from a scenario",
-                   "it has callback, consistent, repeatable, realtime and hil");
+  throw InputError(mode, "this mode is for scenarios with `agents`", "see docs/agents.md");
 }
 
 }  // namespace
@@ -78,6 +83,7 @@ void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scena
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   if (!options.marks.empty()) watch.control().plan(options.marks);
+  if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
   if (!runs_as_flows(scenario)) {

@@ -127,6 +127,8 @@ struct RunOptions {
   JournalTap* tap = nullptr;                        // sees what is recorded, as it is
   /// Mode hil: told where targets connect to, and who is awaited.
   std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};
+  /// Runs it another way than the scenario's mode: as one client of a world that is served elsewhere.
+  std::function<RunReport(const Scenario&, const RunOptions&, Clock&, Disk&, RunWatch&)> instead = {};
 };
 
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just

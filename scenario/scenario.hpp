@@ -15,6 +15,7 @@
 #include "core/time.hpp"
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
+#include "scenario/agents_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
@@ -324,6 +325,7 @@ struct Scenario : Section {
   Named<VehicleSection> vehicles;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
+  std::optional<AgentsSection> agents;
   FlowsSection flows;
   NetworkSection network;
   TimeSection time;
@@ -343,6 +345,7 @@ void describe(V& v, Scenario& s) {
   v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
+  v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");

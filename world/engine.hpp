@@ -127,6 +127,8 @@ class Engine {
   [[nodiscard]] virtual bool can_place(std::uint32_t body) const;
   /// Places a body; its velocity too.
   virtual void set_motion(std::uint32_t body, const Motion& motion) = 0;
+  /// Whether a body is run into or only seen; false = this engine cannot change that. Its children are not touched.
+  [[nodiscard]] virtual bool set_solid(std::uint32_t /*body*/, bool /*solid*/) { return false; }
   [[nodiscard]] virtual std::span<const double> positions() const = 0;   // of all joints, at JointInfo::position_at
   [[nodiscard]] virtual std::span<const double> velocities() const = 0;  // at JointInfo::velocity_at
   virtual void set_joint(std::uint32_t joint, std::span<const double> position, std::span<const double> velocity) = 0;

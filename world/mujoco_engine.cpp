@@ -370,7 +370,31 @@ std::unique_ptr<Engine> MujocoEngine::clone() const {
   save(state);
   copy->restore(state);
   copy->options_.opt = options_.opt;
+  if (!contype_.empty()) copy->own_solidity(contype_, conaffinity_);
   return copy;
+}
+
+void MujocoEngine::own_solidity(std::vector<int> contype, std::vector<int> conaffinity) {
+  contype_ = std::move(contype);
+  conaffinity_ = std::move(conaffinity);
+  options_.geom_contype = contype_.data();
+  options_.geom_conaffinity = conaffinity_.data();
+  stale_ = true;
+}
+
+bool MujocoEngine::set_solid(std::uint32_t body, bool solid) {
+  const mjModel& m = *model_->compiled;
+  if (contype_.empty()) {
+    own_solidity({m.geom_contype, m.geom_contype + m.ngeom}, {m.geom_conaffinity, m.geom_conaffinity + m.ngeom});
+  }
+  for (int g = 0; g < m.ngeom; ++g) {
+    if (m.geom_bodyid[g] != static_cast<int>(body)) continue;
+    const auto at = static_cast<std::size_t>(g);
+    contype_[at] = solid ? m.geom_contype[g] : 0;
+    conaffinity_[at] = solid ? m.geom_conaffinity[g] : 0;
+  }
+  stale_ = true;
+  return true;
 }
 
 }  // namespace isochron::world

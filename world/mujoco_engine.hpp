@@ -40,6 +40,7 @@ class MujocoEngine final : public Engine {
     return model_->compiled->body_mocapid[body] >= 0 || Engine::can_place(body);
   }
   void set_motion(std::uint32_t body, const Motion& motion) override;
+  [[nodiscard]] bool set_solid(std::uint32_t body, bool solid) override;
   [[nodiscard]] std::span<const double> positions() const override;
   [[nodiscard]] std::span<const double> velocities() const override;
   void set_joint(std::uint32_t joint, std::span<const double> position, std::span<const double> velocity) override;
@@ -66,6 +67,7 @@ class MujocoEngine final : public Engine {
     double* at;
     std::size_t count;
   };
+  void own_solidity(std::vector<int> contype, std::vector<int> conaffinity);
   void list_state();
   void find_inert();
   void forward();
@@ -79,6 +81,7 @@ class MujocoEngine final : public Engine {
 
   std::shared_ptr<const MujocoModel> model_;  // shared with clones; see load_mujoco_model
   mjModel options_;                           // a shallow copy: the arrays are model_'s, the time step is our own
+  std::vector<int> contype_, conaffinity_;    // options_' own once a body's solidity was changed; else empty
   std::unique_ptr<mjData, DeleteData> data_;
   SimTime time_;
   std::vector<double> mocap_velocities_;  // 6 for each mocap body: MuJoCo places these but knows no velocity for them

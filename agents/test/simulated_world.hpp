@@ -67,6 +67,7 @@ class SimulatedClient {
               {.server = server_host.with_port(7420),
                .name = name,
                .lost_after = 300ms,
+               .retry = 50ms,
                .nonces = seeded_nonces(seed, name)}) {
     for (int i = 0; i < settings_.agents; ++i) {
       shared_.cache.add(name + "/" + std::to_string(i), {}, to_any(BodyState{}).type_url());

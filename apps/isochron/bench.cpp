@@ -1,5 +1,6 @@
 #include "bench/bench.hpp"
 
+#include "agents/bench/agents_bench.hpp"
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -36,6 +37,7 @@ constexpr Group groups[] = {
     {"rt", bench::bench_rt},
     {"v2x", bench::bench_v2x},
     {"links", bench::bench_link},
+    {"agents", bench::bench_agents},
 };
 
 std::string line(const bench::Figure& f) {

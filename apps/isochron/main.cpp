@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);
+  app::add_join(cli, action);
   app::add_sweep(cli, action);
   app::add_report(cli, action);
   app::add_doctor(cli, action);

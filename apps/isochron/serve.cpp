@@ -46,7 +46,13 @@ void add_serve(CLI::App& app, Action& action) {
       ->type_name("FILE");
   verb->add_flag("--no-sync", flags->no_sync, "do not hold answers back, for comparison");
   verb->add_flag("--start", flags->start, "start those targets here that have `run`");
-  verb->callback([&action, flags] { action = [flags] { return serve(*flags); }; });
+  add_serve_agents(*verb, action);
+  verb->get_option("FILE")->required(false);  // `serve agents` has one of its own
+  verb->callback([&action, flags, verb] {
+    if (verb->got_subcommand("agents")) return;
+    if (flags->run.file.empty()) throw CLI::RequiredError("FILE");
+    action = [flags] { return serve(*flags); };
+  });
 }
 
 }  // namespace isochron::app

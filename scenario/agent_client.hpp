@@ -1,0 +1,51 @@
+#pragma once
+// The loop of one client: its share of the world on one side, the state cache on the other. Every heartbeat it
+// publishes its agents, waits for the slowest, and takes the steps of the next heartbeat with the others where they
+// are.
+//
+// Threads: owner thread; it blocks in run().
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/client.hpp"
+#include "scenario/agent_world.hpp"
+#include "scenario/run_record.hpp"
+
+namespace isochron {
+
+class AgentClient {
+ public:
+  /// Throws InputError.
+  AgentClient(const Scenario& scenario, const std::string& name);
+
+  struct Ending {
+    std::string failure;  // "" = the time was over, or it was told to stop
+    SimTime reached;
+    std::uint64_t heartbeats = 0, skipped = 0, waits = 0, shut_down = 0;
+    SimSpan oldest;  // age of the oldest state that was used
+    WallSpan waited{};
+    agents::LinkCounts link;
+  };
+  /// `on_heartbeat` is told the states at every time that it reaches.
+  Ending run(agents::Client& client, SimTime until, Pacer& pacer, const RunWatch& watch,
+             const std::function<void(const AgentStates&)>& on_heartbeat);
+
+  [[nodiscard]] AgentWorld& world() { return world_; }
+
+ private:
+  void describe(agents::Client& client);
+  void publish(agents::Client& client);
+  void place_others(agents::Client& client);
+  bool step(agents::Client& client, SimSpan heartbeat, Ending& ending);
+
+  AgentWorld world_;
+  std::vector<std::uint32_t> numbers_;  // of own agents, at the client
+  AgentStates states_;
+  std::set<std::string> seen_, now_;
+  SimSpan oldest_;
+};
+
+}  // namespace isochron

@@ -1,0 +1,88 @@
+// Mode repeatable for agents: each client is a node, its agents' states a flow that speaks every heartbeat. What a
+// client does until t + heartbeat depends on what others said up to t, and on nothing else: one digest, whoever runs
+// it.
+
+#include <map>
+
+#include "agents/state_cache.hpp"
+#include "flow/check.hpp"
+#include "flow/system.hpp"
+#include "scenario/agent_world.hpp"
+#include "scenario/runners.hpp"
+
+namespace isochron {
+namespace {
+
+class AgentNode final : public flow::UserNode {
+ public:
+  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others)
+      : world_(scenario, client) {
+    for (const std::string& other : others) input<&AgentNode::hear>(other);
+    output<&AgentNode::tell>("states", flow::every(scenario.agents->heartbeat));
+  }
+
+ private:
+  void hear(const AgentStates& states, SimTime, flow::InputId from) {
+    if (heard_.size() <= from.index) heard_.resize(from.index + 1);
+    heard_[from.index] = states;
+  }
+
+  void tell(AgentStates& states, SimTime t) {
+    while (world_.time() < t) {
+      place_others();
+      const auto stepped = world_.take_step();
+      if (!stepped.ok()) throw std::runtime_error(stepped.error());
+    }
+    states.stamp = t;
+    states.agents.resize(world_.own().size());
+    for (std::size_t i = 0; i < states.agents.size(); ++i) world_.fill(i, states.agents[i]);
+  }
+
+  /// From where they were said to be, straight on.
+  void place_others() {
+    for (const AgentStates& states : heard_) {
+      const SimSpan age = world_.time() - states.stamp;
+      for (AgentState state : states.agents) {
+        const auto body = agents::extrapolate({state.position, state.orientation, state.linear, state.angular}, age);
+        state.position = body.position;
+        state.orientation = body.orientation;
+        world_.place(state);
+      }
+    }
+  }
+
+  AgentWorld world_;
+  std::vector<AgentStates> heard_;
+};
+
+FlowPlan plan_agents(const Scenario& scenario) {
+  check_agents(scenario);
+  const auto clients = agent_clients(scenario);
+  FlowPlan plan;
+  flow::System& system = plan.system;
+  for (const std::string& client : clients) {
+    std::vector<std::string> others;
+    for (const std::string& other : clients) {
+      if (other != client) others.push_back(other);
+    }
+    system.add(client, std::make_unique<AgentNode>(scenario, client, others));
+    plan.topics.push_back({"/agents/" + client});
+    plan.places.push_back(scenario.agents->place);
+  }
+  for (const std::string& client : clients) {
+    for (const std::string& other : clients) {
+      if (other != client) system.connect(other + ".states", client + "." + other);
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                          RunWatch& watch) {
+  FlowPlan plan = plan_agents(scenario);
+  return run_plan(plan, scenario, options, clock, disk, watch);
+}
+
+}  // namespace isochron

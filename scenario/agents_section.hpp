@@ -1,0 +1,140 @@
+#pragma once
+// The part of a scenario's vocabulary for worlds with many agents: which agents there are, which client simulates
+// which, and how they are kept together. See docs/agents.md.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "link/faults.hpp"
+#include "scenario/section.hpp"
+
+namespace isochron {
+
+enum class AgentKind { car, pedestrian, lights, scenery, passive };
+template <>
+struct Words<AgentKind> {
+  static constexpr std::array<const char*, 5> list{"car", "pedestrian", "lights", "scenery", "passive"};
+};
+enum class CarModel { full, kinematic };
+template <>
+struct Words<CarModel> {
+  static constexpr std::array<const char*, 2> list{"full", "kinematic"};
+};
+enum class AgentUpdates { automatic, single, whole, vicinity };
+template <>
+struct Words<AgentUpdates> {
+  static constexpr std::array<const char*, 4> list{"automatic", "single", "whole", "vicinity"};
+};
+
+/// A share of something: 5% or 0.05.
+struct Share {
+  double value = 0;
+  static constexpr const char* expected = "a share such as 5% or 0.05";
+  static Result<Share, std::string> parse(const std::string& text);
+};
+/// A delay and how much it varies: 20ms±5.
+struct DelayText {
+  WallSpan delay{}, jitter{};
+  static constexpr const char* expected = "a delay such as 20ms or 20ms±5";
+  static Result<DelayText, std::string> parse(const std::string& text);
+};
+
+struct FaultsSection : Section {
+  Share loss, duplicate;
+  DelayText delay;
+  bool reorder = false;
+};
+template <class V>
+void describe(V& v, FaultsSection& s) {
+  v.optional("loss", s.loss, "share of datagrams lost, each way, as in 5%");
+  v.optional("delay", s.delay, "each way, as in 20ms±5");
+  v.optional("duplicate", s.duplicate, "share that comes twice");
+  v.optional("reorder", s.reorder, "one in ten is overtaken by those behind it");
+}
+link::Faults to_faults(const FaultsSection& section, std::uint64_t seed);
+
+struct StopSection : Section {
+  SimSpan at;
+  std::array<double, 2> position{};
+};
+template <class V>
+void describe(V& v, StopSection& s) {
+  v.required("at", s.at, "when");
+  v.required("position", s.position, "where, m");
+}
+
+struct PhaseSection : Section {
+  SimSpan lasts = std::chrono::seconds(10);
+  std::vector<std::string> green, yellow;
+};
+template <class V>
+void describe(V& v, PhaseSection& s) {
+  v.required("lasts", s.lasts, "how long");
+  v.optional("green", s.green, "heads that are green");
+  v.optional("yellow", s.yellow, "heads that are yellow; all others are red");
+}
+
+struct AgentSection : Section {
+  AgentKind kind = AgentKind::car;
+  std::string client;
+  std::string body;
+  // cars
+  CarModel model = CarModel::full;
+  std::vector<std::array<double, 2>> path;
+  bool closed = false;
+  double speed = 10;
+  std::string obeys;
+  std::optional<std::array<double, 2>> stop;
+  // pedestrians
+  std::vector<StopSection> schedule;
+  // lights
+  std::vector<PhaseSection> phases;
+  // passive
+  std::array<double, 3> wind{};
+  double drag = 0;
+};
+template <class V>
+void describe(V& v, AgentSection& s) {
+  v.required("kind", s.kind, "what it is");
+  v.required("client", s.client, "who simulates it: isochron join FILE --as CLIENT");
+  v.optional("body", s.body, "its body in the model; its own name if left out. Lights need none");
+  v.optional("model", s.model, "cars: the full dynamics, or the bicycle model");
+  v.optional("path", s.path, "cars: points to drive along, [[x, y], …], m");
+  v.optional("closed", s.closed, "cars: after the last point comes the first");
+  v.optional("speed", s.speed, "cars: wanted, m/s");
+  v.optional("obeys", s.obeys, "cars: the signal that they obey, as LIGHTS/HEAD");
+  v.optional("stop", s.stop, "cars: where they wait for it, [x, y], on their path");
+  v.optional("schedule", s.schedule, "pedestrians: where they are when; between two they walk straight");
+  v.optional("phases", s.phases, "lights: what follows what, over and over");
+  v.optional("wind", s.wind, "passive objects: m/s, world frame");
+  v.optional("drag", s.drag, "passive objects: N for each (m/s)²");
+}
+
+struct AgentsSection : Section {
+  SimSpan heartbeat = std::chrono::milliseconds(10);
+  double vicinity = 100;
+  AgentUpdates updates = AgentUpdates::automatic;
+  WallSpan silence = std::chrono::seconds(3);
+  WallSpan stall = std::chrono::seconds(10);
+  bool collide = true;
+  std::vector<std::string> guests;
+  FaultsSection link;
+  Named<AgentSection> members;
+};
+template <class V>
+void describe(V& v, AgentsSection& s) {
+  v.optional("heartbeat", s.heartbeat, "how often agents tell their states; nobody gets ahead by more than three");
+  v.optional("vicinity", s.vicinity, "a client is told of agents nearer than this to one of its own, m");
+  v.optional("updates", s.updates,
+             "what clients are told: single agents, the whole world, the vicinity, or whichever is least");
+  v.optional("silence", s.silence, "who says nothing for so long is shot down");
+  v.optional("stall", s.stall, "who makes no progress for so long while others wait is shot down");
+  v.optional("collide", s.collide, "whether other clients' agents can be run into, or only seen");
+  v.optional("guests", s.guests, "bodies that show agents the model has no body for");
+  v.optional("link", s.link, "simulated faults between clients and server, by the scenario's seed");
+  v.optional("members", s.members, "the agents by name");
+}
+
+}  // namespace isochron

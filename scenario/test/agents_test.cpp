@@ -1,0 +1,141 @@
+// Worlds with many agents, as scenarios describe them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "scenario/agent_world.hpp"
+
+namespace isochron {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+Scenario read(const std::string& agents) {
+  return read_scenario(
+      "name: test\nworld: {model: crossing.xml, step: 5ms}\ntime: {mode: heartbeat}\nagents:\n" + agents, "test.yaml",
+      ISOCHRON_SOURCE_DIR "/models");
+}
+
+std::string complaint(const std::string& agents) {
+  try {
+    check_agents(read(agents));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AgentsSection, SaysEveryMistakeWithItsPlace) {
+  const std::string text = complaint(
+      "  members:\n"
+      "    car01: {kind: car, client: a}\n"
+      "    anna: {kind: pedestrian, client: a}\n"
+      "    lamps: {kind: lights, client: a, phases: [{lasts: 1s, green: [south]}]}\n"
+      "    car02: {kind: car, client: b, path: [[0, 0], [1, 0]], obeys: lamps/sout}\n");
+  EXPECT_THAT(text, HasSubstr("test.yaml:6:"));
+  EXPECT_THAT(text, HasSubstr("car `car01` needs a path"));
+  EXPECT_THAT(text, HasSubstr("pedestrian `anna` needs a schedule"));
+  EXPECT_THAT(text, HasSubstr("there is no signal `lamps/sout`"));
+  EXPECT_THAT(text, HasSubstr("lamps/south"));
+  EXPECT_THAT(text, HasSubstr("needs `stop`"));
+}
+
+TEST(AgentsSection, KnowsTheModelsBodies) {
+  EXPECT_THAT(complaint("  members:\n    cone9: {kind: passive, client: a}\n"), HasSubstr("no body `cone9`"));
+  EXPECT_THAT(complaint("  members:\n    tree: {kind: passive, client: a}\n"), HasSubstr("cannot move"));
+  EXPECT_EQ(complaint("  members:\n    tree: {kind: scenery, client: a}\n"), "");
+}
+
+TEST(AgentsSection, TheHeartbeatIsAMultipleOfTheStep) {
+  EXPECT_THAT(complaint("  heartbeat: 7ms\n  members:\n    cone1: {kind: passive, client: a}\n"),
+              HasSubstr("multiple"));
+}
+
+TEST(AgentsSection, LinksMayBeBadInWords) {
+  const Scenario scenario =
+      read("  link: {loss: 5%, delay: 20ms±5, reorder: true}\n  members:\n    tree: {kind: scenery, client: a}\n");
+  const link::Faults faults = to_faults(scenario.agents->link, scenario.seed);
+  EXPECT_DOUBLE_EQ(faults.loss, 0.05);
+  EXPECT_EQ(faults.delay, WallSpan(20ms));
+  EXPECT_EQ(faults.jitter, WallSpan(5ms));
+  EXPECT_TRUE(faults.reorder);
+}
+
+TEST(Signals, ChangeByTheirPhasesOverAndOver) {
+  const Scenario scenario = read(
+      "  members:\n    s: {kind: lights, client: a, phases: [{lasts: 2s, green: [n]}, {lasts: 1s, yellow: [n]}, "
+      "{lasts: 2s, green: [e]}]}\n");
+  const Signals signals("s", scenario.agents->members[0].second.phases);
+  LampBoard board;
+  EXPECT_EQ(signals.show(SimTime::zero() + SimSpan(1500ms), board), SimTime::zero() + SimSpan(2s));
+  EXPECT_EQ(board["s/n"], Lamp::green);
+  EXPECT_EQ(board["s/e"], Lamp::red);
+  signals.show(SimTime::zero() + SimSpan(7500ms), board);
+  EXPECT_EQ(board["s/n"], Lamp::yellow);
+}
+
+/// How far a cone is moved by a visitor that stands where it stands.
+double pushed(bool collide) {
+  const Scenario scenario = read(std::string("  collide: ") + (collide ? "true" : "false") +
+                                 "\n  guests: [visitor1]\n  members:\n    cone1: {kind: passive, client: a}\n");
+  AgentWorld world(scenario, "a");
+  AgentState before, after, visitor;
+  world.fill(0, before);
+  visitor.name = "somebody else's car";
+  visitor.position = {before.position[0] + 2.0, before.position[1], 0.7};
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_TRUE(world.place(visitor));
+    EXPECT_TRUE(world.take_step().ok());
+  }
+  world.fill(0, after);
+  return std::hypot(after.position[0] - before.position[0], after.position[1] - before.position[1]);
+}
+
+TEST(AgentWorld, OthersCollideAsTheScenarioSays) {
+  EXPECT_GT(pushed(true), 0.05);
+  EXPECT_LT(pushed(false), 0.01);
+}
+
+TEST(AgentWorld, ACarObeysItsSignalWhoeverSwitchesIt) {
+  const Scenario scenario = read(
+      "  members:\n"
+      "    s: {kind: lights, client: b, phases: [{lasts: 1s, green: [south]}]}\n"
+      "    car01: {kind: car, client: a, model: kinematic, path: [[1.75, -30], [1.75, 90]], speed: 12, obeys: s/south, "
+      "stop: [1.75, -16]}\n");
+  AgentWorld world(scenario, "a");
+  AgentState lights, car;
+  lights.name = "s";
+  lights.kind = static_cast<std::uint8_t>(AgentKind::lights);
+  lights.heads = {"s/south"};
+  const auto drive = [&](Lamp lamp, SimSpan span) {
+    lights.lamps = {static_cast<std::uint8_t>(lamp)};
+    for (const SimTime until = world.time() + span; world.time() < until;) {
+      world.place(lights);
+      ASSERT_TRUE(world.take_step().ok());
+    }
+    world.fill(0, car);
+  };
+  drive(Lamp::red, 6s);
+  EXPECT_LT(car.position[1], -15) << "waits at the line";
+  EXPECT_NEAR(car.linear[1], 0, 0.2);
+  drive(Lamp::green, 6s);
+  EXPECT_GT(car.position[1], 0) << "goes on";
+}
+
+TEST(AgentWorld, APedestrianKeepsItsScheduleAlsoWhenItsClientJoinsLate) {
+  const Scenario scenario = read(
+      "  members:\n    anna: {kind: pedestrian, client: a, schedule: [{at: 0s, position: [0, 0]}, {at: 10s, position: "
+      "[10, 0]}]}\n");
+  AgentWorld world(scenario, "a");
+  world.skip_to(SimTime::zero() + SimSpan(5s));
+  AgentState anna;
+  world.fill(0, anna);
+  EXPECT_NEAR(anna.position[0], 5, 1e-9);
+  EXPECT_NEAR(anna.linear[0], 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace isochron
