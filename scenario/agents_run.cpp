@@ -194,7 +194,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
                      "is `isochron serve agents` running there, with the same key?");
   }
   RunRecord record(scenario, options, clock, disk, {join.client});
-  agents.world().stage().begin(record);
+  agents.world().stage().begin(record, watch);
   Lane lane(record, join.client, ParticipantId(0));
   RunReport report = report_of(scenario);
   Pacer pacer(scenario.time.pace, clock, watch);
