@@ -137,6 +137,13 @@ class NetworkTest(Fixture):
         alone = self.digest_of("run", UAV, "--duration", "2s")
         self.assertEqual(self.digest_of("launch", UAV, "--duration", "2s", *self.local("dds")), alone)
 
+    def test_a_bad_link_on_purpose_changes_nothing_but_the_wall_time(self):
+        alone = self.digest_of("run", NBODY, "--duration", "200s")
+        bad = ["--loss", "2%", "--delay", "1ms±0.5", "--reorder"]
+        self.assertEqual(self.digest_of("launch", NBODY, "--duration", "200s", *self.local("tcp"), *bad), alone)
+        refused = isochron("launch", NBODY, "--duration", "200s", *self.local("dds"), *bad)
+        self.assertIn("only links over TCP can be made bad", refused.stdout + refused.stderr)
+
     def test_a_real_ros_master_brings_nodes_together_and_may_die_then(self):
         alone = self.digest_of("run", NBODY, "--duration", "3000s")
         with ros_master() as master:

@@ -36,7 +36,7 @@ int main(int, char** words) try {
     client.look([&](const agents::StateCache& others) {
       others.for_each([&](const agents::Outsider& other) {
         const agents::Sample sample = others.at(other, t);
-        if (sample.body && sample.age <= 2 * client.heartbeat()) ++seen;
+        if (sample.body && sample.age <= 2 * others.heartbeat()) ++seen;
       });
     });
     t += client.heartbeat();
