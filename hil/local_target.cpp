@@ -75,13 +75,17 @@ Result<std::string, std::string> make_cpu_group(double part) {
     if (::mkdir(folder.c_str(), 0755) != 0) continue;
     if (write_text(folder + "/cpu.cfs_period_us", std::to_string(period)) &&
         write_text(folder + "/cpu.cfs_quota_us", std::to_string(quota))) {
+      write_text(folder + "/cpu.shares", "262144");  // its part comes before what else the machine does
       return folder;
     }
     ::rmdir(folder.c_str());
   }
   const std::string folder = "/sys/fs/cgroup" + name;
   if (::mkdir(folder.c_str(), 0755) == 0) {
-    if (write_text(folder + "/cpu.max", std::to_string(quota) + " " + std::to_string(period))) return folder;
+    if (write_text(folder + "/cpu.max", std::to_string(quota) + " " + std::to_string(period))) {
+      write_text(folder + "/cpu.weight", "10000");
+      return folder;
+    }
     ::rmdir(folder.c_str());
   }
   return fail(std::string("no cgroup with a CPU quota can be made here: ") + std::strerror(errno) +
