@@ -1,6 +1,7 @@
 #include "hil/local_target.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -32,7 +33,12 @@ bool write_text(const std::string& file, const std::string& text) {
   if (::getppid() != parent) ::_exit(127);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C stops the host, which tells the target
   ::signal(SIGPIPE, SIG_DFL);
-  if (group >= 0 && ::write(group, "0", 1) != 1) ::_exit(126);
+  if (group >= 0) {
+    // A quota does not bind real-time threads, and whoever started us may be one.
+    const sched_param ordinary{};
+    ::sched_setscheduler(0, SCHED_OTHER, &ordinary);
+    if (::write(group, "0", 1) != 1) ::_exit(126);
+  }
   ::execvpe(arguments[0], arguments.data(), environment.data());
   ::_exit(127);
 }
@@ -130,6 +136,8 @@ std::optional<std::string> LocalTarget::ended() {
   failed_ = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
   if (WIFSIGNALED(status)) {
     how_ = "was killed by signal " + std::to_string(WTERMSIG(status));
+  } else if (WEXITSTATUS(status) == 126) {
+    how_ = "could not be started with its CPU quota (exited with 126)";
   } else if (WEXITSTATUS(status) == 127) {
     how_ = "could not be started (exited with 127)";
   } else {
