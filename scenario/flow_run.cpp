@@ -5,6 +5,7 @@
 
 #include "core/nearest_name.hpp"
 #include "link/dds/dds_carrier.hpp"
+#include "link/faults.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
 #include "link/ros/ros_carrier.hpp"
@@ -104,10 +105,17 @@ class Network {
  private:
   void make_carrier(const Scenario& scenario) {
     const NetworkSection& network = scenario.network;
+    if (network.carrier != CarrierKind::tcp && to_faults(scenario.faults, 1).any()) {
+      throw InputError(scenario.faults.place, "only links over TCP can be made bad",
+                       "set `network: {carrier: tcp}`, or leave `faults` out");
+    }
     switch (network.carrier) {
       case CarrierKind::tcp:
         reactor_ = std::make_unique<link::EpollReactor>();
-        carrier_ = std::make_unique<link::TcpCarrier>(*reactor_, addresses(scenario), roster_.self, roster_.peers);
+        faulty_ =
+            std::make_unique<link::FaultyReactor>(*reactor_, to_faults(scenario.faults, scenario.seed),
+                                                  roster_.names[roster_.self], link::FaultyReactor::Streams::connected);
+        carrier_ = std::make_unique<link::TcpCarrier>(*faulty_, addresses(scenario), roster_.self, roster_.peers);
         return;
       case CarrierKind::dds:
         carrier_ =
@@ -148,6 +156,7 @@ class Network {
   link::Roster roster_;
   link::Federation::Options options_;
   std::unique_ptr<link::EpollReactor> reactor_;
+  std::unique_ptr<link::FaultyReactor> faulty_;
   std::unique_ptr<link::Carrier> carrier_;
 };
 

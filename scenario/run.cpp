@@ -85,7 +85,14 @@ RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Cloc
   if (!options.marks.empty()) watch.control().plan(options.marks);
   if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);
-  if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
+  if (options.node.empty()) {
+    RunReport report = runner.run(scenario, options, clock, disk, watch);
+    const bool has_links = scenario.time.mode == Mode::heartbeat || scenario.time.mode == Mode::hil;
+    if (!has_links && to_faults(scenario.faults, 1).any()) {
+      report.notes.push_back("faults: this run has no link over a network, so that none was bad");
+    }
+    return report;
+  }
   if (!runs_as_flows(scenario)) {
     throw InputError({"--node " + options.node, 0, 0}, "this scenario does not run as flows", "run it without --node");
   }

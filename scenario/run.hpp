@@ -17,6 +17,7 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/agents_report.hpp"
 #include "scenario/hil_report.hpp"
 #include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
@@ -108,6 +109,7 @@ struct RunReport {
   std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
   std::optional<HilReport> hil;
+  std::optional<AgentsReport> agents;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;

@@ -16,6 +16,7 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/faults_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
@@ -328,6 +329,7 @@ struct Scenario : Section {
   std::optional<AgentsSection> agents;
   FlowsSection flows;
   NetworkSection network;
+  FaultsSection faults;
   TimeSection time;
   HilSection hil;
   JournalSection journal;
@@ -348,6 +350,7 @@ void describe(V& v, Scenario& s) {
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
+  v.optional("faults", s.faults, "links that are bad on purpose: of agents, of nodes over TCP, to targets");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/link_flags.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
@@ -32,6 +33,7 @@ struct Flags {
   std::string shell = "ssh -o BatchMode=yes";
   std::string remote = "isochron";
   std::vector<std::string> sets;
+  FaultFlags faults;
   bool json = false;
   bool keep = false;
 };
@@ -297,6 +299,7 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_option("--set", flags->sets, "change a value: --set network.carrier=dds")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
+  add_fault_flags(*verb, flags->faults);
   verb->add_option("--duration", flags->duration, "simulated time to run for")->type_name("TIME");
   verb->add_option("--journal", flags->journal, "where the common record goes")->type_name("FILE");
   verb->add_option("--shell", flags->shell, "how to run a command on a node's `host`: this, the host, the command")
@@ -304,7 +307,12 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_option("--remote", flags->remote, "what isochron is called there")->capture_default_str();
   verb->add_flag("--keep", flags->keep, "keep each node's own journal too");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
-  verb->callback([&action, flags] { action = [flags] { return launch(*flags); }; });
+  verb->callback([&action, flags] {
+    action = [flags] {
+      for (const Override& one : overrides(flags->faults)) flags->sets.push_back(one.path + "=" + one.value);
+      return launch(*flags);
+    };
+  });
 }
 
 }  // namespace isochron::app
