@@ -18,6 +18,7 @@
 #include "scenario/agents_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
+#include "scenario/ros_section.hpp"
 #include "scenario/section.hpp"
 #include "scenario/vehicle_section.hpp"
 
@@ -135,6 +136,8 @@ struct WorldSection : Section {
   std::optional<SimSpan> step;
   std::optional<WallsSection> walls;
   std::optional<WindSection> wind;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
@@ -143,6 +146,8 @@ void describe(V& v, WorldSection& s) {
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
+  v.optional("at", s.at, "as of a node: where it listens if it runs in a process of its own");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
 enum class Policy { least_progress, fixed_priority };
@@ -216,6 +221,8 @@ struct RobotSection : Section {
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
   Named<ProgramSection> programs;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, RobotSection& s) {
@@ -225,6 +232,10 @@ void describe(V& v, RobotSection& s) {
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
+  v.optional("at", s.at,
+             "as of a node: where it listens if it runs in processes of its own; its sensors and libraries on the ports "
+             "that follow");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
 struct NodeSection : Section {
@@ -328,6 +339,7 @@ struct Scenario : Section {
   std::optional<AgentsSection> agents;
   FlowsSection flows;
   NetworkSection network;
+  std::optional<RosSection> ros;
   TimeSection time;
   HilSection hil;
   JournalSection journal;
@@ -348,6 +360,7 @@ void describe(V& v, Scenario& s) {
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
+  v.optional("ros", s.ros, "ordinary ROS nodes that take part, over topics and /clock");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
