@@ -36,7 +36,7 @@ class File {
 class Disk {
  public:
   virtual ~Disk() = default;
-  /// A new, empty file for appending and reading; replaces an old one.
+  /// A new, empty file for appending and reading; replaces an old one, but not one that somebody is still writing.
   virtual Result<std::unique_ptr<File>, DiskError> create(const std::string& path) = 0;
   virtual Result<std::unique_ptr<File>, DiskError> open(const std::string& path) = 0;
   /// Atomic: afterwards `to` is the old `from`, whole.

@@ -168,7 +168,8 @@ void Server::begin_if_complete() {
   for (const Target& target : targets_) {
     if (target.links.empty()) return;
   }
-  sync_.start(reactor_.now());
+  outcome_.began = reactor_.now();
+  sync_.start(outcome_.began);
 }
 
 void Server::take_request(Client& client, WallTime arrived) {

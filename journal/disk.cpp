@@ -1,6 +1,7 @@
 #include "journal/disk.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,9 +96,19 @@ DiskFault disk_fault(int system_error) {
 }
 
 Result<std::unique_ptr<File>, DiskError> PosixDisk::create(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0) return fail(disk_error(errno, "create", path));
-  return std::unique_ptr<File>(std::make_unique<PosixFile>(descriptor, path, true));
+  auto file = std::make_unique<PosixFile>(descriptor, path, true);
+  // Emptied only once it is ours: two runs that write one file would leave neither.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return fail(
+        DiskError{DiskFault::exists, "cannot create " + path + ": another run is writing it; choose another name"});
+  }
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && ::ftruncate(descriptor, 0) != 0) {
+    return fail(disk_error(errno, "empty", path));
+  }
+  return std::unique_ptr<File>(std::move(file));
 }
 
 Result<std::unique_ptr<File>, DiskError> PosixDisk::open(const std::string& path) {

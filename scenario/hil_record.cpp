@@ -54,8 +54,7 @@ HilRecorder::HilRecorder(RunRecord& record, RunWatch& watch, std::vector<std::st
       variables_(variables),
       programs_(record, targets_, std::vector<Fraction>(targets_.size()), variables),
       holds_(record.journal().channel<HoldRecord>("/hil/holds", {.in_digest = false})),
-      followed_(targets_.size(), hil::no_link),
-      at_(targets_.size()) {}
+      links_(targets_.size()) {}
 
 void HilRecorder::happened(const hil::Happening& happening) {
   event_.kind = kind_of(happening.what);
@@ -81,19 +80,31 @@ void HilRecorder::held(const hil::Hold& hold) {
 }
 
 void HilRecorder::world_at(WallTime, SimTime st) {
+  world_ = st;
   record_.progress(ParticipantId(0), st);
   record_.look(watch_, st);
 }
 
 void HilRecorder::target_at(hil::LinkId link, std::uint32_t target, WallTime, SimTime et) {
-  if (followed_[target] == hil::no_link) followed_[target] = link;
-  if (followed_[target] != link) return;
-  at_[target] = std::max(at_[target], et);  // an estimate while it runs may be ahead by the link's delay
-  record_.progress(ParticipantId(target + 1), at_[target]);
+  auto& links = links_[target];
+  auto one = std::find_if(links.begin(), links.end(), [link](const Link& l) { return l.id == link; });
+  if (one == links.end()) one = links.insert(links.end(), Link{link, et});
+  one->at = std::max(one->at, et);  // an estimate while it runs may be ahead by the link's delay
+  record_.progress(ParticipantId(target + 1), farthest(target));
 }
 
 void HilRecorder::target_left(hil::LinkId link, std::uint32_t target, WallTime) {
-  if (followed_[target] == link) record_.leave(ParticipantId(target + 1));
+  auto& links = links_[target];
+  if (std::erase_if(links, [link](const Link& l) { return l.id == link; }) == 0) return;
+  if (links.empty()) record_.leave(ParticipantId(target + 1));
+}
+
+SimTime HilRecorder::farthest(std::uint32_t target) const {
+  const auto distance = [this](const Link& link) { return std::max(link.at - world_, world_ - link.at); };
+  const auto& links = links_[target];
+  return std::max_element(links.begin(), links.end(),
+                          [&](const Link& a, const Link& b) { return distance(a) < distance(b); })
+      ->at;
 }
 
 }  // namespace isochron

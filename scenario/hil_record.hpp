@@ -1,6 +1,8 @@
 #pragma once
 // What a run with hardware in the loop leaves in its journal: what targets did, as programs of other modes do it, every
-// hold with its length and cause, and the times of the world and of the targets, from which the drift follows.
+// hold with its length and cause, and the times of the world and of the targets, from which the drift follows. A target
+// with several threads is where that one of them is which is farthest from the world: with holding, nobody is behind
+// the world, so the drift is exactly that of all threads.
 //
 // Threads: the server's.
 
@@ -47,8 +49,14 @@ class HilRecorder final : public hil::Observer {
   ChannelId holds_;
   coordinator::Happening event_;
   HoldRecord hold_;
-  std::vector<hil::LinkId> followed_;  // by target: the link whose time stands for it
-  std::vector<SimTime> at_;            // by target
+  struct Link {
+    hil::LinkId id;
+    SimTime at;
+  };
+  [[nodiscard]] SimTime farthest(std::uint32_t target) const;
+
+  SimTime world_;
+  std::vector<std::vector<Link>> links_;  // by target: one for each of its threads
 };
 
 }  // namespace isochron

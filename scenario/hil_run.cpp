@@ -293,7 +293,8 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
 
   const hil::Outcome outcome = server.outcome();
   RunReport report = report_of(scenario);
-  report.wall = std::min(reactor.now(), over_at) - begun;
+  // Waiting for boards to be switched on is no part of the run.
+  report.wall = std::min(reactor.now(), over_at) - (outcome.began == WallTime::never() ? begun : outcome.began);
   if (watch.stopping()) {
     report.end = RunReport::End::interrupted;
   } else if (!outcome.completed) {

@@ -137,6 +137,10 @@ struct RunOptions {
 /// this.
 void check_scenario(const Scenario& scenario);
 
+/// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts. Mode repeatable is
+/// the coordinator's for programs that are all executables, unless the scenario speaks of flows.
+bool runs_as_flows(const Scenario& scenario);
+
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
 }  // namespace isochron

@@ -88,8 +88,9 @@ inline std::string line(const std::string& name, End end, SimSpan took, std::uin
 /// When the tasks that this thread is in must be over.
 inline SimTime deadline() { return detail::deadline; }
 
-template <class Result>
-Outcome<Result> run(Robot& robot, const std::string& name, Task<Result>& task, SimSpan limit = SimSpan::max()) {
+/// `robot` is a Robot, or whatever else has now() and log().
+template <class Machine, class Result>
+Outcome<Result> run(Machine& robot, const std::string& name, Task<Result>& task, SimSpan limit = SimSpan::max()) {
   const SimTime start = robot.now();
   const SimTime until = limit == SimSpan::max() ? SimTime::never() : start + limit;
   const detail::DeadlineScope scope(until);

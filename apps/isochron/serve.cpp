@@ -28,7 +28,7 @@ int serve(const ServeFlags& flags) {
   if (!flags.key.empty()) set.push_back({"hil.key", flags.key});
   if (flags.no_sync) set.push_back({"hil.sync", "false"});
   RunOptions options;
-  if (!flags.run.json && !flags.run.quiet) options.on_listening = tell;
+  if (!flags.run.quiet) options.on_listening = tell;  // on standard error, so --json stays clean
   return run_file(flags.run, set, options);
 }
 

@@ -208,40 +208,62 @@ class Hil(unittest.TestCase):
         self.assertLess(hil["executed_s"], 0.5 * hil["free_s"], "and yet that is not the target's time")
 
     def test_delay_loss_and_jitter_on_the_link_do_not_change_executed_time(self):
-        """The target in a network namespace behind a link that tc netem makes bad."""
-        names = f"iso{os.getpid() % 10000}"
-        quiet = {"capture_output": True, "text": True}
-        ip = lambda *args: subprocess.run(["ip", *args], **quiet)
-        if os.geteuid() != 0 or not shutil.which("tc") or ip("netns", "add", names).returncode != 0:
-            self.skipTest("network namespaces need root, ip and tc")
-        self.addCleanup(lambda: ip("netns", "del", names))
-        self.addCleanup(lambda: ip("link", "del", names + "a"))
-        inside = ["ip", "netns", "exec", names]
-        if ip("link", "add", names + "a", "type", "veth", "peer", "name", names + "b").returncode != 0:
-            self.skipTest("this kernel has no veth")
-        ip("link", "set", names + "b", "netns", names)
-        ip("addr", "add", "10.99.0.1/24", "dev", names + "a")
-        ip("link", "set", names + "a", "up")
-        for args in (["addr", "add", "10.99.0.2/24", "dev", names + "b"], ["link", "set", names + "b", "up"],
-                     ["link", "set", "lo", "up"]):
-            subprocess.run(inside + ["ip", *args], **quiet)
-        netem = subprocess.run(inside + ["tc", "qdisc", "add", "dev", names + "b", "root", "netem", "delay", "15ms",
-                                         "5ms", "loss", "2%"], **quiet)
-        if netem.returncode != 0:
-            self.skipTest("this kernel has no netem: " + netem.stderr.strip())
-        host = subprocess.Popen([ISOCHRON, "serve", SCENARIO, "--listen", "10.99.0.1:7499", "--json", "--quiet",
+        """Host and target in network namespaces, and between them a switch that delays and loses frames."""
+        names = [f"iso{os.getpid() % 10000}{end}" for end in "ht"]
+        if os.geteuid() != 0 or subprocess.run(["ip", "netns", "add", names[0]], capture_output=True).returncode != 0:
+            self.skipTest("network namespaces need root and ip")
+        subprocess.run(["ip", "netns", "add", names[1]], check=True)
+        for name in names:
+            self.addCleanup(subprocess.run, ["ip", "netns", "del", name], capture_output=True)
+        switch = subprocess.Popen([sys.executable, os.path.join(ROOT, "tools/test/lossy_switch.py"), "--delay", "10",
+                                   "--jitter", "5", "--loss", "0.02", *names], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(switch.wait)
+        self.addCleanup(switch.kill)
+        self.assertEqual(switch.stdout.readline(), "ready\n")
+        inside = lambda name: ["ip", "netns", "exec", name]
+        host = subprocess.Popen([*inside(names[0]), ISOCHRON, "serve", SCENARIO, "--listen", "10.77.0.1:7499", "--json",
                                  "--journal", self.path("n.mcap"), "--duration", "1s"], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env={**os.environ, "ISOCHRON_KEY": KEY}, cwd=self.folder)
         self.addCleanup(host.kill)
-        time.sleep(1.5)
-        target = subprocess.Popen(inside + [PILOT], env={**os.environ, "ISOCHRON_KEY": KEY,
-                                                         "ISOCHRON": "tcp://10.99.0.1:7499/prey/pilot"})
+        self.assertIn("listening on", host.stderr.readline())
+        target = self.target("10.77.0.1:7499", program=[*inside(names[1]), PILOT], ISOCHRON_KEY=KEY)
         self.addCleanup(target.kill)
         code, text = self.finish(host)
-        self.assertEqual(code, 0, text)
-        hil = last_json(text)["hil"]["targets"][0]
-        self.assertGreater(hil["latency_s"], 0.008, "the link is slow")
+        self.assertEqual(code, 0, text + target.communicate(timeout=PATIENCE)[1])
+        hil = json.loads(next(line for line in text.splitlines() if line.startswith("{")))["hil"]["targets"][0]
+        self.assertGreater(hil["latency_s"], 0.015, "the link is slow, there and back")
         self.assertLess(hil["executed_s"], 0.5 * hil["free_s"], "and yet that is not the target's time")
+
+    def test_a_target_with_two_threads_holds_a_link_for_each(self):
+        program = self.path("two.py")
+        with open(program, "w") as file:
+            file.write(textwrap.dedent("""\
+                import isochron, threading
+                robot = isochron.attach()
+                def loop(period, name):
+                    stamps = []
+                    while robot.wait(period):
+                        robot.read("pose")
+                        stamps.append(robot.now)
+                    assert stamps == sorted(stamps), stamps
+                    print(name, len(stamps), flush=True)
+                other = threading.Thread(target=loop, args=(0.05, "slow"))
+                other.start()
+                loop(0.02, "fast")
+                other.join()
+                """))
+        host, address = self.serve("--duration", "1s", "--json")
+        target = self.target(address, program=(sys.executable, program), PYTHONPATH=os.path.join(ROOT, "client/python"),
+                             ISOCHRON_CLIENT=os.path.join(BUILD, "lib/libisochron_client.so"))
+        code, text = self.finish(host)
+        out, err = target.communicate(timeout=PATIENCE)
+        self.assertEqual(code, 0, text + err)
+        turns = dict(line.split() for line in out.splitlines())
+        self.assertGreater(int(turns["fast"]), 1.5 * int(turns["slow"]), out)
+        self.assertGreater(int(turns["slow"]), 3, out)
+        report = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
+        self.assertEqual(report["hil"]["targets"][0]["links"], 2, report["hil"])
+        self.assertLess(report["drift_max_ns"], 1_000_000_000)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 #include "coordinator/bench/coordinator_bench.hpp"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -82,19 +85,38 @@ void growth(Report& report) {
   report.ratio_at_most("drift_p99_after_2_s", extended, "us", "after 0.2 s", brief, 1.1);
 }
 
+/// This thread alone at a real-time priority on the last core, as the coordinator is; its children stay below it.
+class OnTheLastCore {
+ public:
+  OnTheLastCore() {
+    sched_getaffinity(0, sizeof all_, &all_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<int>(std::thread::hardware_concurrency()) - 1, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    set(SCHED_FIFO, 90);
+  }
+  ~OnTheLastCore() {
+    set(SCHED_OTHER, 0);
+    sched_setaffinity(0, sizeof all_, &all_);
+  }
+  OnTheLastCore(const OnTheLastCore&) = delete;
+  OnTheLastCore& operator=(const OnTheLastCore&) = delete;
+  static void set(int policy, int priority) {
+    sched_param parameter{};
+    parameter.sched_priority = priority;
+    sched_setscheduler(0, policy, &parameter);
+  }
+
+ private:
+  cpu_set_t all_;
+};
+
 /// Two processes on one core that wake each other: the least that a switch and back can cost.
 double bare_switch_us() {
   auto* words = static_cast<std::atomic<std::uint32_t>*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  cpu_set_t all;
-  sched_getaffinity(0, sizeof all, &all);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<int>(std::thread::hardware_concurrency()) - 1, &one);
-  sched_setaffinity(0, sizeof one, &one);
-  sched_param priority{};
-  priority.sched_priority = 90;
-  sched_setscheduler(0, SCHED_FIFO, &priority);
+  const OnTheLastCore core;
   constexpr int rounds = 5000;
   const auto wait = [](std::atomic<std::uint32_t>& word, std::uint32_t old) {
     while (word.load() == old) futex_wait_until(word, old, wall_now() + WallSpan(1s));
@@ -116,11 +138,52 @@ double bare_switch_us() {
   }
   const double each = us(wall_now() - start) / rounds;
   waitpid(other, nullptr, 0);
-  priority.sched_priority = 0;
-  sched_setscheduler(0, SCHED_OTHER, &priority);
-  sched_setaffinity(0, sizeof all, &all);
   munmap(words, 4096);
   return each;
+}
+
+/// A process that computes and one that interrupts it every millisecond, no more: what the kernel and the machine take
+/// for a preemption, by the computing process's own CPU clock. Gaps over 50 us are the machine's, as in the accounting.
+double bare_preemption_us() {
+  const OnTheLastCore core;
+  const pid_t spinner = fork();
+  if (spinner == 0) {
+    OnTheLastCore::set(SCHED_FIFO, 80);
+    for (;;) keep(spinner);
+  }
+  clockid_t clock = 0;
+  clock_getcpuclockid(spinner, &clock);
+  const auto executed = [clock] {
+    timespec t{};
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+  };
+  std::atomic<std::uint32_t> nobody{0};
+  double lost = 0;
+  int preemptions = 0;
+  for (int i = 0; i < 500; ++i) {
+    const auto executed_before = executed();
+    const WallTime start = wall_now();
+    futex_wait_until(nobody, 0, start + WallSpan(1ms));
+    const double rest = us(wall_now() - start) - static_cast<double>(executed() - executed_before) * 1e-3;
+    if (i < 10 || rest > 50) continue;
+    lost += rest;
+    ++preemptions;
+  }
+  kill(spinner, SIGKILL);
+  waitpid(spinner, nullptr, 0);
+  return lost / std::max(preemptions, 1);
+}
+
+double coordinated_preemption_us() {
+  const Outcome r = run({robot("a", {"spin"}), robot("b", {"spin"})}, 250ms, 1ms, 1ms);
+  return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
+}
+
+/// How far the share of coordination is from what this machine makes possible at all.
+void preempting(Report& report) {
+  const auto [coordinated, bare] = side_by_side(3, coordinated_preemption_us, bare_preemption_us);
+  report.ratio_at_most("coordination_per_preemption", coordinated, "us", "a bare preemption by a timer", bare, 1.6);
 }
 
 /// One program that waits for 100 us again and again: each wait is a switch to the coordinator and back.
@@ -187,6 +250,7 @@ void bench_coordinator(Report& report) {
   }
   drift(report, 1ms, "1ms", 1100, 2.5);
   drift(report, 250us, "250us", 300, 8);
+  preempting(report);
   growth(report);
   switching(report);
   clock_read(report);

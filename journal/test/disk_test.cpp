@@ -60,6 +60,21 @@ TEST(PosixDisk, NamesThePathAndTheReason) {
   EXPECT_EQ(disk.remove(folder / "nothing").error().fault, DiskFault::not_found);
 }
 
+TEST(PosixDisk, AFileThatIsBeingWrittenIsNotTakenOver) {
+  PosixDisk disk;
+  const Folder folder;
+  const std::string path = folder / "run.mcap";
+  auto first = disk.create(path);
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(append_all(**first, bytes_of("mine")).ok());
+  const auto second = disk.create(path);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().what.find("another run is writing it"), std::string::npos) << second.error().what;
+  EXPECT_EQ(*(*first)->size(), 4U) << "what was written is still there";
+  first = fail(DiskError{});
+  EXPECT_TRUE(disk.create(path).ok()) << "once it is closed it may be replaced";
+}
+
 TEST(PosixDisk, KnowsTheErrorsOfTheSystem) {
   EXPECT_EQ(disk_fault(ENOSPC), DiskFault::full);
   EXPECT_EQ(disk_fault(EDQUOT), DiskFault::full);
