@@ -6,7 +6,8 @@ namespace isochron {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr WallSpan longest_nap = 10ms;  // so that a wish is felt soon
+constexpr WallSpan longest_nap = 10ms;    // so that a wish is felt soon
+constexpr WallSpan stepping_nap = 100us;  // whoever steps waits for each of them
 
 }  // namespace
 
@@ -45,6 +46,7 @@ bool RunControl::use_step() {
   int left = steps_.load(std::memory_order_relaxed);
   while (left > 0 && !steps_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
   }
+  stepped_ = stepped_ || left > 0;
   return left > 0;
 }
 
@@ -66,7 +68,8 @@ void RunControl::hold(SimTime next, Clock& clock, const std::atomic<bool>& stopp
     if (paused()) {
       forget_origin();  // the speed counts from where the run goes on
       if (use_step()) return;
-      clock.sleep_until(clock.now() + longest_nap);
+      standing_.store(true, std::memory_order_release);
+      clock.sleep_until(clock.now() + (stepped_ ? stepping_nap : longest_nap));
       continue;
     }
     const double speed = this->speed();
