@@ -170,13 +170,12 @@ void take_scenario(const std::string& yaml, RunData& run) {
     } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
       run.quantum_s = static_cast<double>(*ns) * 1e-9;
     }
-    const Value* agents = root.find("agents");
-    const Value* heartbeat = agents != nullptr ? agents->find("heartbeat") : nullptr;
-    const Value* mode = time != nullptr ? time->find("mode") : nullptr;
-    if (mode != nullptr && mode->scalar == "heartbeat") {
+    if (const Value* agents = root.find("agents"); agents != nullptr) {
+      const Value* heartbeat = agents->find("heartbeat");
       run.heartbeat_s = AgentsSection().heartbeat.seconds();
-      const auto ns = parse_ns(heartbeat != nullptr ? heartbeat->scalar : "");
-      if (ns.ok()) run.heartbeat_s = static_cast<double>(*ns) * 1e-9;
+      if (heartbeat != nullptr) {
+        if (const auto ns = parse_ns(heartbeat->scalar); ns.ok()) run.heartbeat_s = static_cast<double>(*ns) * 1e-9;
+      }
     }
     const Value* flows = root.find("flows");
     const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;
