@@ -42,6 +42,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 
 void Conductor::operate(std::uint32_t program, SimTime at) {
   Member& m = *members_[program];
+  if (options_.delay && m.pending->kind == Charge::Kind::asked) {
+    if (const SimSpan more = options_.delay(m.name); more > SimSpan::zero()) return schedule_->executed(program, more);
+  }
   const Pending pending = *m.pending;
   m.pending.reset();
   switch (pending.kind) {

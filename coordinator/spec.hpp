@@ -83,6 +83,8 @@ struct CoordinatorOptions {
   std::size_t output_kept = 64 * 1024;              // bytes of a program's output, from its start and from its end
   bool show_output = false;                         // also to our stderr, with the program's name
   std::string interpose_library;                    // path of libisochron_clock.so; "" = next to the executable
+  /// What a program is made to compute more before the request it stands at; asked once for each request. For faults.
+  std::function<SimSpan(const std::string& program)> delay = {};
 };
 
 }  // namespace isochron::coordinator

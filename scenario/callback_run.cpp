@@ -51,6 +51,12 @@ std::vector<Called> load_controllers(const Scenario& scenario, Stage& stage) {
   return all;
 }
 
+/// A person made it compute longer: it is not there for releases until then.
+void miss_releases(Called& called, SimSpan late) {
+  for (const SimTime back = called.due + late; late > SimSpan::zero() && called.due < back; called.due += called.every)
+    ++called.report.missed_deadlines;
+}
+
 Result<Done, std::string> call(Called& called, Stage& stage, RunRecord& record) {
   called.senses->release_at(called.due);
   const CpuTime before = thread_cpu();
@@ -106,6 +112,7 @@ RunReport run_callback(const Scenario& scenario, const RunOptions& options, Cloc
     const SimTime next = now + stage.step();
     const WallTime called_at = clock.now();
     for (Called& called : controllers) {
+      miss_releases(called, stage.faults().take_delay(called.report.name));
       while (called.due < next && report.why.empty()) {
         if (auto done = call(called, stage, record); !done.ok()) report.why = done.error();
       }

@@ -201,8 +201,9 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables());
 
-  Coordinator coordinator(plant, std::move(robots), coordinator_options(scenario, stage.step(), options.show_output),
-                          &recorder);
+  CoordinatorOptions how = coordinator_options(scenario, stage.step(), options.show_output);
+  how.delay = [&stage](const std::string& program) { return stage.faults().take_delay(program); };
+  Coordinator coordinator(plant, std::move(robots), std::move(how), &recorder);
   std::stop_source stop;
   const Outcome outcome =
       coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now, SimSpan drift) {

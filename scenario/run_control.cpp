@@ -6,7 +6,8 @@ namespace isochron {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr WallSpan longest_nap = 10ms;  // so that a wish is felt soon
+constexpr WallSpan longest_nap = 10ms;    // so that a wish is felt soon
+constexpr WallSpan stepping_nap = 100us;  // whoever steps waits for each of them
 
 }  // namespace
 
@@ -48,6 +49,7 @@ bool RunControl::use_step(SimTime next) {
   }
   if (left <= 0) return false;
   granted_ns_.store(next.ns(), std::memory_order_relaxed);
+  stepped_ = true;
   return true;
 }
 
@@ -69,7 +71,8 @@ void RunControl::hold(SimTime next, Clock& clock, const std::atomic<bool>& stopp
     if (paused()) {
       forget_origin();  // the speed counts from where the run goes on
       if (use_step(next)) return;
-      clock.sleep_until(clock.now() + longest_nap);
+      standing_.store(true, std::memory_order_release);
+      clock.sleep_until(clock.now() + (stepped_ ? stepping_nap : longest_nap));
       continue;
     }
     const double speed = this->speed();

@@ -1,10 +1,10 @@
 #pragma once
-// How a person steers a run from outside: pause, go on, one step, another speed, a push on a body, a marker. The run
-// looks at it before each step of its world, so that whatever is done is done between two steps, at a simulated time
-// that the journal has.
+// How a person, or a script, steers a run from outside: pause, go on, one step, another speed, a push on a body, a
+// value for an actuator, a fault, a marker. The run looks at it before each step of its world, so that whatever is done
+// is done between two steps, at a simulated time that the journal has.
 //
-// Promises: pausing and speed change when results are there, never what they are. Pushes change the run, and are
-//           recorded with the time at which they began.
+// Promises: pausing and speed change when results are there, never what they are. Whatever changes the run is recorded
+//           with the time at which it began.
 // Threads:  any, except take(): the run's own thread.
 // Cost:     without a wish hold() is three atomic loads and take() one.
 
@@ -24,10 +24,10 @@ namespace isochron {
 /// Something that a person did to a run, as it stands in the journal under /isochron/marks.
 struct Mark {
   SimTime at;
-  std::string what;   // marker, push
-  std::string about;  // the marker's text, the body
-  std::array<double, 3> force{};
-  double seconds = 0;  // how long the push lasts
+  std::string what;               // marker, push, set, or a fault of scenario/injected_faults.hpp
+  std::string about;              // the marker's text, the body, the actuator, what is broken
+  std::array<double, 3> force{};  // of a push; of a set, the value and two zeros
+  double seconds = 0;             // how long the push or the fault lasts
 };
 ISOCHRON_MESSAGE(Mark, "isochron_msgs/msg/Mark", at, what, about, force, seconds)
 inline constexpr const char* marks_topic = "/isochron/marks";
@@ -38,7 +38,14 @@ class RunControl {
   void resume() { paused_.store(false, std::memory_order_relaxed); }
   [[nodiscard]] bool paused() const { return paused_.load(std::memory_order_relaxed); }
   /// While paused: let so many steps happen. A step is all that happens up to the next time that somebody asks for.
-  void step(int count) { steps_.fetch_add(count, std::memory_order_relaxed); }
+  void step(int count) {
+    standing_.store(false, std::memory_order_relaxed);
+    steps_.fetch_add(count, std::memory_order_release);
+  }
+  /// Paused, with all steps done that were asked for.
+  [[nodiscard]] bool standing() const {
+    return steps_.load(std::memory_order_acquire) == 0 && standing_.load(std::memory_order_acquire);
+  }
   /// Simulated seconds for each wall second; 0 = as fast as it goes.
   void set_speed(double factor);
   [[nodiscard]] double speed() const { return speed_.load(std::memory_order_relaxed); }
@@ -72,9 +79,11 @@ class RunControl {
   std::atomic<bool> paused_{false};
   std::atomic<int> steps_{0};
   std::atomic<std::int64_t> granted_ns_{SimTime::before_all().ns()};  // by steps
+  std::atomic<bool> standing_{false};
   std::atomic<double> speed_{0};
   std::atomic<std::uint64_t> change_{0};
   std::atomic<bool> asked_{false};
+  bool stepped_ = false;  // the run's own
   mutable std::mutex lock_;
   std::optional<Origin> origin_;
   std::vector<Mark> marks_;

@@ -64,7 +64,14 @@ Stage::Stage(const Scenario& scenario)
   state_ = world_->make_state();
 }
 
+const world::Reading* Stage::reading(std::uint32_t sensor, SimTime at) const {
+  const world::Sensor& from = (*sensors_)[sensor];
+  const auto blind = faults_.blind_since(from.spec().robot + "/" + from.spec().name, at);
+  return from.latest_at(blind.value_or(at));
+}
+
 Result<Done, std::string> Stage::command(std::uint32_t actuator, SimTime at, double value) {
+  if (faults_.cut_off(world_->actuators()[actuator].name, at)) return done();  // lost on its way
   if (const int between = actuator_of_[actuator]; between >= 0) {
     const auto taken = actuators_[static_cast<std::size_t>(between)].command(at, value);
     if (!taken.ok()) return fail(world::to_string(taken.error()));
@@ -150,19 +157,33 @@ Result<Done, std::string> Stage::take_step() {
   const auto stepped = world_->advance_to(next);
   if (!stepped.ok()) return fail(stepped.error().what);
   if (record_ != nullptr) record_state();
+  if (watch_ != nullptr) watch_->at(next);
   return done();
+}
+
+/// False: there is nothing of that name, and nothing was done.
+bool Stage::obey(const Mark& mark) {
+  if (mark.what == "push") {
+    const std::vector<std::string>& bodies = world_->catalog().bodies;
+    const auto body = std::find(bodies.begin() + 1, bodies.end(), mark.about);
+    if (body == bodies.end()) return false;
+    disturbance_->push(static_cast<std::uint32_t>(body - bodies.begin()), mark.force,
+                       mark.at + SimSpan::from_ns(std::llround(mark.seconds * 1e9)));
+  } else if (mark.what == "set") {
+    const auto& actuators = world_->actuators();
+    const auto found = std::ranges::find(actuators, mark.about, &world::ActuatorInfo::name);
+    if (found == actuators.end()) return false;
+    return command(static_cast<std::uint32_t>(found - actuators.begin()), mark.at, mark.force[0]).ok();
+  } else if (InjectedFaults::is_fault(mark.what)) {
+    faults_.add(mark);
+  }
+  return true;
 }
 
 void Stage::obey(RunControl& control) {
   for (Mark& mark : control.take(world_->time())) {
     mark.at = world_->time();
-    const std::vector<std::string>& bodies = world_->catalog().bodies;
-    if (mark.what == "push") {
-      const auto body = std::find(bodies.begin() + 1, bodies.end(), mark.about);
-      if (body == bodies.end()) continue;
-      disturbance_->push(static_cast<std::uint32_t>(body - bodies.begin()), mark.force,
-                         mark.at + SimSpan::from_ns(std::llround(mark.seconds * 1e9)));
-    }
+    if (!obey(mark)) continue;
     if (!mark_channel_) mark_channel_ = record_->journal().channel<Mark>(marks_topic);
     record_->producer().write(*mark_channel_, mark.at, mark);
   }

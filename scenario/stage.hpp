@@ -13,6 +13,7 @@
 
 #include "core/result.hpp"
 #include "scenario/disturbance.hpp"
+#include "scenario/injected_faults.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/vehicles.hpp"
@@ -36,6 +37,10 @@ class Stage {
   [[nodiscard]] const world::Catalog& catalog() const { return catalog_; }
   /// The world as sensors see it now.
   [[nodiscard]] world::WorldView view() { return world::WorldView(*world_, scene_.get()); }
+  /// A sensor's newest reading at `at`, as whoever reads it gets it: a blind one gives what it had before. Null: none.
+  [[nodiscard]] const world::Reading* reading(std::uint32_t sensor, SimTime at) const;
+  /// What a person broke.
+  [[nodiscard]] InjectedFaults& faults() { return faults_; }
   /// Commands to an actuator that the scenario gives a delay or a limit pass through it; others go straight to the
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
@@ -59,6 +64,7 @@ class Stage {
   void carry_actuators(world::Carrier c);
   void look_before(SimTime until);
   void obey(RunControl& control);
+  bool obey(const Mark& mark);
   void record_scene();
   void record_state();
   void record_reading(std::size_t sensor, const world::Reading& reading);
@@ -71,6 +77,7 @@ class Stage {
   std::vector<int> actuator_of_;  // by the world's actuator; -1 = none between
 
   Disturbance* disturbance_ = nullptr;  // the world's
+  InjectedFaults faults_;
   RunRecord* record_ = nullptr;
   Producer* readings_ = nullptr;  // null: nobody wants them
   RunWatch* watch_ = nullptr;

@@ -18,7 +18,7 @@ std::uint32_t StageSenses::find(std::string_view sensor) const {
 }
 
 const world::Reading* StageSenses::latest(std::uint32_t sensor) const {
-  return stage_.sensors()[sensor].latest_at(now_);
+  return stage_.reading(sensor, now_);
 }
 
 SimTime StageSenses::ask(std::uint32_t sensor) {

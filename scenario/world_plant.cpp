@@ -132,7 +132,7 @@ SimTime WorldPlant::asked(std::uint32_t variable, SimTime at) {
 coordinator::Sample WorldPlant::sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) {
   const Source& source = sources_[variable];
   stage_.look(at);
-  const world::Reading* reading = stage_.sensors()[source.index].latest_at(at);
+  const world::Reading* reading = stage_.reading(source.index, at);
   if (reading == nullptr) return {};
   const auto bytes = reading->bytes(source.output);
   std::copy(bytes.begin(), bytes.end(), room.begin());
@@ -160,7 +160,7 @@ void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> v
     case Kind::reading: {
       stage_.look(at);
       const world::Sensor& sensor = stage_.sensors()[source.index];
-      world::fill_plain(sensor.spec().type, sensor.latest_at(at), value);
+      world::fill_plain(sensor.spec().type, stage_.reading(source.index, at), value);
       break;
     }
     case Kind::joint_positions:
@@ -183,6 +183,7 @@ Result<Done, std::string> WorldPlant::check(std::uint32_t variable, std::span<co
 void WorldPlant::write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) {
   Source& source = sources_[variable];
   if (source.kind == Kind::wrench) {
+    if (stage_.faults().cut_off(variables_[variable].name, at)) return;
     std::memcpy(&source.held, value.data(), sizeof source.held);
     const auto pushed = stage_.world().push(source.index, {source.held.force, source.held.torque});
     ENSURE(pushed.ok(), "a wrench that passed check() was refused");

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every command that README.md and docs/ show in ```sh blocks, and every ```python block. Usage: docs_test.py [BUILD_DIR]
+"""Runs every command that README.md and docs/ show in ```sh blocks and every ```python block, and compiles every ```cpp
+block that says what it includes (```cpp part is a part of a program). Usage: docs_test.py [BUILD_DIR]
 
 They run in a scratch folder that looks like the source tree, with the built programs on the PATH. Lines that call ./dev are
 left out: they would call this test again. So are robot programs in Python, which attach() to a run that started them.
@@ -15,6 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE / "build" / "release").resolve()
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.S | re.M)
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+CPP_BLOCK = re.compile(r"^```cpp\n(.*?)^```", re.S | re.M)
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's numpy
 
 
@@ -25,6 +27,31 @@ def commands(text: str) -> str:
 
 def python_scripts(text: str) -> list[str]:
     return [match[1] for match in PYTHON_BLOCK.finditer(text) if "attach()" not in match[1]]
+
+
+def cpp_sources(text: str) -> list[str]:
+    """Whole programs as they are; statements after the includes as the body of a function."""
+    sources = []
+    for match in CPP_BLOCK.finditer(text):
+        block = match[1]
+        if "#include" not in block:
+            continue
+        if not re.search(r"^(int main|struct|class|ISOCHRON_)", block, re.M):
+            head = "".join(line + "\n" for line in block.splitlines() if line.startswith(("#include", "using ")))
+            body = "".join(line + "\n" for line in block.splitlines() if not line.startswith(("#include", "using ")))
+            block = f"{head}void shown() {{\n{body}}}\n"
+        sources.append(block)
+    return sources
+
+
+def cpp_errors(text: str) -> str:
+    errors = ""
+    for source in cpp_sources(text):
+        done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", f"-I{SOURCE}", "-x", "c++", "-"], input=source,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            errors += f"this does not compile:\n{source}\n{done.stderr}\n"
+    return errors
 
 
 def scratch_tree(folder: pathlib.Path) -> None:
@@ -39,8 +66,15 @@ def main() -> int:
     environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", ISOCHRON=str(BUILD / "bin" / "isochron"),
                        PYTHONPATH=str(SOURCE / "client" / "python"))
     passed = failed = 0
+    page_filter = os.environ.get("PAGES", "").split()
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+        if page_filter and page.stem not in page_filter:
+            continue
         script = commands(page.read_text())
+        errors = cpp_errors(page.read_text())
+        if errors:
+            failed += 1
+            print(f"{page.relative_to(SOURCE)}: {errors}")
         for python in python_scripts(page.read_text()):
             script += f"\n{PYTHON} - <<'END_OF_BLOCK'\n{python}\nEND_OF_BLOCK\n"
         if not script.strip():

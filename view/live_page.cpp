@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "view/decimate.hpp"
+#include "view/wish.hpp"
 
 namespace isochron::view {
 namespace {
@@ -11,26 +12,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t samples_per_look = 50;  // of one plot; more than the screen shows
-constexpr double speed_max = 1e6;
 
-double number_in(const Json& json, const char* key, double otherwise) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
-}
 std::string text_in(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, 500) : "";
-}
-
-Mark push_in(const Json& json) {
-  Mark mark{.what = "push", .about = text_in(json, "body")};
-  const auto force = json.find("force");
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (force != json.end() && force->is_array() && i < force->size() && (*force)[i].is_number())
-      mark.force[i] = (*force)[i].get<double>();
-  }
-  mark.seconds = std::clamp(number_in(json, "seconds", 0.1), 0.0, 3600.0);
-  return mark;
 }
 
 }  // namespace
@@ -47,17 +32,10 @@ LivePage::~LivePage() {
 void LivePage::received(std::string_view bytes, bool binary) {
   const Json message = binary ? Json() : Json::parse(bytes, nullptr, false);
   if (!message.is_object()) return;
-  RunControl& control = live_.watch().control();
   const std::string wish = text_in(message, "do");
-  if (wish == "pause") control.pause();
-  if (wish == "resume") control.resume();
-  if (wish == "step") control.step(static_cast<int>(std::clamp(number_in(message, "count", 1), 1.0, 10000.0)));
-  if (wish == "speed") control.set_speed(std::clamp(number_in(message, "factor", 0), 0.0, speed_max));
-  if (wish == "marker") control.ask({.what = "marker", .about = text_in(message, "text")});
-  if (wish == "push") control.ask(push_in(message));
-  if (wish == "stop") live_.watch().stop();
   if (wish == "plot") plot(text_in(message, "topic"), text_in(message, "field"));
   if (wish == "unplot") unplot(text_in(message, "topic"), text_in(message, "field"));
+  (void)grant(bytes, live_.watch());
 }
 
 void LivePage::plot(const std::string& topic, const std::string& field) {

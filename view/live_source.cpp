@@ -6,9 +6,11 @@
 
 #include "journal/decode.hpp"
 #include "journal/journal_metadata.hpp"
+#include "scenario/program_record.hpp"
 #include "view/frame_writer.hpp"
 #include "view/live_page.hpp"
 #include "view/poses.hpp"
+#include "view/wish.hpp"
 
 namespace isochron::view {
 namespace {
@@ -19,6 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr auto tick_period = 16ms;
 constexpr int ticks_per_status = 6;
 constexpr std::uint64_t frame_key = 1, status_key = 2;
+constexpr std::size_t events_kept = 20000;  // of the latest that programs did
+constexpr std::string_view programs_prefix = "/programs/";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -34,8 +38,7 @@ std::string participant_of(const ChannelDefinition& channel) {
   const auto named = channel.options.metadata.find(journal_metadata::participant);
   if (named != channel.options.metadata.end()) return named->second;
   if (channel.topic == "/world/state") return "world";
-  constexpr std::string_view programs = "/programs/";
-  return channel.topic.starts_with(programs) ? channel.topic.substr(programs.size()) : "";
+  return channel.topic.starts_with(programs_prefix) ? channel.topic.substr(programs_prefix.size()) : "";
 }
 
 }  // namespace
@@ -54,13 +57,20 @@ struct LiveSource::Pages {
     LiveListener* listener;
     std::size_t channels_told = 0;
   };
+  struct Event {
+    std::string program;
+    double at_s;
+    std::string what, about;
+  };
   std::mutex lock;
   std::vector<LivePage*> pages;
   std::vector<Heard> listeners;
+  std::deque<Event> events;  // the newest is the last
 
   // The tick's own.
   std::size_t channels_seen = 0;
   std::map<std::string, std::vector<std::size_t>> participants;
+  std::map<std::size_t, std::string> programs;  // whose events a channel has
   std::optional<std::size_t> transforms;
   std::vector<std::pair<std::size_t, PositionReader>> positions;
   Poses poses;
@@ -76,6 +86,11 @@ LiveSource::LiveSource(const Scenario& scenario, RunWatch& watch)
       duration_(scenario.duration),
       watch_(watch),
       pages_(std::make_unique<Pages>()) {
+  for (const auto& [robot, section] : scenario.robots) {
+    robots_.push_back(robot);
+    for (const auto& [name, program] : section.programs) programs_.push_back(robot + "/" + name);
+    for (const auto& [name, sensor] : section.sensors) sensors_.push_back(robot + "/" + name);
+  }
   thread_ = std::thread([this] { tick_until_stopped(); });
 }
 
@@ -98,6 +113,10 @@ void LiveSource::notice_channels() {
     const std::size_t number = all.channels_seen + i;
     if (const std::string who = participant_of(added[i]); !who.empty()) all.participants[who].push_back(number);
     if (added[i].topic == transforms_topic) all.transforms = number;
+    if (added[i].topic.starts_with(programs_prefix)) {
+      all.programs[number] = added[i].topic.substr(programs_prefix.size());
+      tap_.follow(number);
+    }
     const mcap::Channel channel = channel_as_read(added[i]);
     const mcap::Schema schema = schema_as_read(added[i]);
     if (auto reader = PositionReader::make(channel, &schema)) {
@@ -155,11 +174,23 @@ std::string LiveSource::status() const {
                    {"stall", control.stall()}});
 }
 
+void LiveSource::remember_events(const std::deque<LiveRecord>& records) {
+  Pages& all = *pages_;
+  for (const LiveRecord& record : records) {
+    const auto program = all.programs.find(record.channel);
+    if (program == all.programs.end()) continue;
+    const auto event = cdr_read<ProgramEvent>(std::as_bytes(std::span(record.payload)));
+    if (event.ok()) all.events.push_back({program->second, event->at.seconds(), event->what, event->about});
+  }
+  while (all.events.size() > events_kept) all.events.pop_front();
+}
+
 void LiveSource::tick() {
   Pages& all = *pages_;
   notice_channels();
   const std::deque<LiveRecord> records = tap_.take();
   const std::lock_guard guard(all.lock);
+  remember_events(records);
   for (Pages::Heard& heard : all.listeners) {
     if (heard.channels_told < all.channels_seen) {
       auto added = tap_.channels(heard.channels_told);
@@ -183,6 +214,7 @@ void LiveSource::tick() {
 }
 
 void LiveSource::ended(const RunReport& report) {
+  ended_.store(true);
   tick();
   const char* words[] = {"finished", "interrupted", "failed"};
   const std::string text =
@@ -255,6 +287,7 @@ Answer LiveSource::about() {
                    {"participants", participants},
                    {"channels", channels},
                    {"report", nullptr},
+                   {"can_break", {{"delay", programs_}, {"blind", sensors_}, {"cut", robots_}}},
                    {"scenario_text", text_}});
 }
 
@@ -262,7 +295,38 @@ Answer LiveSource::frames(Window, SimSpan) { return FrameWriter().finish(); }
 Answer LiveSource::series(const std::string&, const std::string&, Window, std::size_t) {
   return std::string(R"({"t":[],"v":[]})");
 }
-Answer LiveSource::events(Window) { return std::string("[]"); }
+
+Answer LiveSource::events(Window window) {
+  Json events = Json::array();
+  const std::lock_guard guard(pages_->lock);
+  for (const Pages::Event& event : pages_->events) {
+    if (event.at_s >= window.from.seconds() && event.at_s < window.to.seconds())
+      events.push_back({event.program, event.at_s, event.what, event.about});
+  }
+  return dump(events);
+}
+
+/// {"t": 1.25, "ended": false}
+Answer LiveSource::await_steps() {
+  const auto reached = [this](SimTime at) {
+    for (std::size_t i = 0; i < tap_.channel_count(); ++i) {
+      if (const SimTime newest = tap_.newest(i); newest != SimTime::never() && newest >= at) return true;
+    }
+    return false;
+  };
+  while (!watch_.control().standing() && !ended_.load() && !watch_.stopping()) std::this_thread::sleep_for(50us);
+  const SimTime now = watch_.time();
+  for (int tries = 0; tries < 10000 && !ended_.load() && !reached(now); ++tries) std::this_thread::sleep_for(100us);
+  return dump(Json{{"t", now.seconds()}, {"ended", ended_.load() || watch_.stopping()}});
+}
+
+Answer LiveSource::obey(const std::string& wish) {
+  tap_.keep_all();  // whoever steers wants to read what came of it
+  const Granted granted = grant(wish, watch_);
+  if (granted == Granted::no) return fail("`" + wish + "` is no wish that a run knows");
+  if (granted == Granted::steps) return await_steps();
+  return dump(Json{{"t", watch_.time().seconds()}, {"ended", ended_.load()}});
+}
 
 Answer LiveSource::latest(const std::string& topic, SimTime) {
   const auto channel = channel_of(topic);

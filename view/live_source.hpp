@@ -3,7 +3,7 @@
 // a second and tells every open page what changed: where bodies are, how far each participant has come, new values of
 // the plots that it asked for, and who waits for whom when nothing moves.
 //
-//     page -> {"do": "pause" | "resume" | "step" | "speed" | "marker" | "push" | "stop" | "plot" | "unplot", …}
+//     page -> what view/wish.hpp lists, and {"do": "plot" | "unplot", "topic": …, "field": …}
 //     page <- {"type": "status", …}   {"type": "samples", …}   and binary frames as of FrameWriter, one frame each
 //
 // Promises: the run never waits for a page; a page that is slow misses pictures, not the newest one.
@@ -50,6 +50,9 @@ class LiveSource final : public RunSource {
   Answer fields(const std::string& topic) override;
   Answer events(Window window) override;
 
+  /// Does what a script wants (view/wish.hpp). A step is answered when it has been taken and is recorded.
+  Answer obey(const std::string& wish);
+
   /// For one page's WebSocket.
   std::unique_ptr<Session> open(std::shared_ptr<Peer> peer);
   void join(LivePage& page);
@@ -67,13 +70,16 @@ class LiveSource final : public RunSource {
   void notice_channels();
   bool look_at_bodies();
   [[nodiscard]] std::string status() const;
+  void remember_events(const std::deque<LiveRecord>& records);
+  Answer await_steps();
 
   std::string scenario_name_, mode_, seed_, text_;
+  std::vector<std::string> programs_, sensors_, robots_;  // what can be broken
   SimSpan duration_;
   RunWatch& watch_;
   LiveTap tap_;
   std::unique_ptr<Pages> pages_;
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, ended_{false};
   std::thread thread_;
 };
 

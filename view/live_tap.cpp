@@ -8,7 +8,7 @@ void LiveTap::defined(std::size_t channel, const ChannelDefinition& definition) 
   channels_.push_back(definition);
   kept_.emplace_back();
   followers_.push_back(0);
-  if (definition.topic == "/scene" || definition.topic == "/tf") keep(channel);
+  if (keep_all_ || definition.topic == "/scene" || definition.topic == "/tf") keep(channel);
   count_.store(channels_.size(), std::memory_order_release);
 }
 
@@ -32,6 +32,13 @@ void LiveTap::recorded(std::size_t channel, SimTime time, std::span<const std::b
     queue_.pop_front();
     forgotten_.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+void LiveTap::keep_all() {
+  const std::lock_guard guard(lock_);
+  if (keep_all_) return;
+  keep_all_ = true;
+  for (std::size_t i = 0; i < channels_.size(); ++i) keep(i);
 }
 
 std::vector<ChannelDefinition> LiveTap::channels(std::size_t first) const {

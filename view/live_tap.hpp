@@ -38,6 +38,8 @@ class LiveTap final : public JournalTap {
   /// Of the newest record; never() before the first.
   [[nodiscard]] SimTime newest(std::size_t channel) const;
 
+  /// Keep the newest record of every channel, and of those to come.
+  void keep_all();
   /// Keep the newest record of a channel from now on.
   void keep(std::size_t channel) { wanted_[channel].fetch_or(keep_bit, std::memory_order_relaxed); }
   [[nodiscard]] LiveRecord kept(std::size_t channel) const;
@@ -56,6 +58,7 @@ class LiveTap final : public JournalTap {
   std::array<std::atomic<std::uint8_t>, channels_max> wanted_{};
   std::array<Newest, channels_max> newest_{};
   std::atomic<std::size_t> count_{0};
+  bool keep_all_ = false;
   std::atomic<std::uint64_t> forgotten_{0};
 
   mutable std::mutex lock_;

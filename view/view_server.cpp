@@ -60,7 +60,10 @@ WebResponse ViewServer::get(const WebRequest& request) {
   constexpr std::string_view prefix = "/api/";
   if (!request.path.starts_with(prefix)) return {404, "text/plain", "there is no such page\n"};
   const std::string question = request.path.substr(prefix.size());
-  auto given = answer(*source_.load(), question, Arguments(request));
+  LiveSource* const live = live_.load();
+  if (question == "do" && live == nullptr) return {404, "text/plain", "the run has ended\n"};
+  std::optional<Answer> given = question == "do" ? std::optional<Answer>(live->obey(Arguments(request).text("wish")))
+                                                 : answer(*source_.load(), question, Arguments(request));
   if (!given) return {404, "text/plain", "there is no such question\n"};
   if (!given->ok()) return {404, "text/plain", given->error() + "\n"};
   return {200, type_of(question), std::move(*given).value()};

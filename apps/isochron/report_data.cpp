@@ -6,6 +6,7 @@
 #include <set>
 
 #include "apps/isochron/report_figures.hpp"
+#include "apps/isochron/report_vehicles.hpp"
 #include "core/cdr.hpp"
 #include "core/input_error.hpp"
 #include "journal/decode.hpp"
@@ -230,6 +231,10 @@ std::optional<double> RunData::bound_s() const {
 constexpr double late_preemption_s = 1e-3;
 
 std::optional<bool> RunData::coherent() const {
+  if (ending && ending->hil) {
+    const auto faulty = [](const TargetFigures& target) { return target.clock_faults > 0; };
+    return ending->hil->synced && std::ranges::none_of(ending->hil->targets, faulty);
+  }
   const auto bound = bound_s();
   if (!ending || !bound) return std::nullopt;
   return ending->drift_max_s <= *bound + late_preemption_s;
@@ -251,6 +256,7 @@ RunData load_run(Disk& disk, const std::string& file) {
   run.file = file;
   take_digest(reader, run);
   Loader(reader, run).load();
+  load_vehicles(reader, run);
   run.records = reader.statistics().message_count;
   run.last_record_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
   charge_free_computing(run);

@@ -92,6 +92,17 @@ struct AgentFigures {
   std::vector<std::pair<std::string, std::uint64_t>> dropped;
 };
 
+/// What one vehicle did; the lower half is of those with wheels.
+struct VehicleFigures {
+  std::string name;
+  Line speed;                                          // km/h over time, every peak kept
+  double distance = 0, driven_s = 0, stood_s = 0;      // m, s
+  double speed_most = 0, accelerated = 0, braked = 0;  // m/s, m/s²
+  bool full = false;
+  double gear_most = 0, rpm_most = 0, slip_most = 0;  // slip as a share
+  double travel_most = 0, load_least = 1e300;         // m, N
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -115,17 +126,20 @@ struct RunData {
   bool digest_complete = true;
   double last_record_s = 0;
   std::uint64_t records = 0;
-  std::optional<double> quantum_s, step_s, heartbeat_s;
+  std::optional<double> quantum_s, step_s;
+  std::optional<double> heartbeat_s;  // of agents
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
   std::vector<Variable> variables;
   std::vector<Lane> lanes;
+  std::vector<VehicleFigures> vehicles;
 
-  /// The most that a coherent run may drift: max(quantum, step); of agents three heartbeats. Nothing if neither is
+  /// The most that a coherent run may drift: max(quantum, step), and for agents three heartbeats. Nothing if neither is
   /// known.
   [[nodiscard]] std::optional<double> bound_s() const;
-  /// Nothing if the run left no figures, or the bound is not known.
+  /// Nothing if the run left no figures, or the bound is not known. With hardware in the loop a run is coherent when
+  /// every answer was held until the world had come to the target's time, and no target's clock was at fault.
   [[nodiscard]] std::optional<bool> coherent() const;
   [[nodiscard]] std::uint64_t missed() const;
 };

@@ -6,6 +6,7 @@
 #include "apps/isochron/report_chart.hpp"
 #include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_style.hpp"
+#include "apps/isochron/report_vehicles.hpp"
 
 namespace isochron::app {
 namespace {
@@ -38,7 +39,8 @@ std::string drift_section(const std::vector<RunData>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].drift.empty()) continue;
     curves.push_back({i, &runs[i].drift});
-    if (const auto bound = runs[i].bound_s()) bounds[*bound] += " " + letter(i);
+    if (const auto bound = runs[i].bound_s(); bound && !(runs[i].ending && runs[i].ending->hil))
+      bounds[*bound] += " " + letter(i);
   }
   if (curves.empty()) return "<h2>Drift</h2><p class=\"soft\">No drift is recorded in these journals.</p>";
   std::vector<Mark> marks;
@@ -189,9 +191,9 @@ std::string page_around(const std::string& title, const std::string& body) {
 std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& window, const std::string& scatter) {
   const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
   return page_around(title, sameness(runs) + verdict_section(runs) + comparison_section(runs) + scatter +
-                                drift_section(runs) + distance_section(runs) + variable_section(runs) +
-                                schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
-                                agents_section(runs) + wall_section(runs) + scenario_section(runs));
+                                drift_section(runs) + distance_section(runs) + vehicle_section(runs) +
+                                variable_section(runs) + schedule_section(runs, window) + program_section(runs) +
+                                hil_section(runs) + agents_section(runs) + wall_section(runs) + scenario_section(runs));
 }
 
 }  // namespace isochron::app

@@ -27,14 +27,20 @@ std::string coherence_pill(const RunData& run) {
 }
 
 std::string bound_text(const RunData& run) {
+  if (run.ending && run.ending->hil) return "no answer before the world is there";
   const auto bound = run.bound_s();
   return bound ? seconds_text(*bound) : "not known";
+}
+
+std::string bound_name(const RunData& run) {
+  if (run.ending && run.ending->hil) return "";
+  return run.heartbeat_s ? "three heartbeats = " : "max(quantum, step) = ";
 }
 
 /// How far beyond what is allowed: rounded figures may look equal when they are not.
 std::string excess_text(const RunData& run) {
   const auto bound = run.bound_s();
-  if (!run.ending || !bound || run.coherent().value_or(true)) return "";
+  if (!run.ending || run.ending->hil || !bound || run.coherent().value_or(true)) return "";
   return ", " + seconds_text(run.ending->drift_max_s - *bound) + " more than allowed";
 }
 
@@ -69,14 +75,12 @@ std::string card(const RunData& run, std::size_t index) {
     out += "<p class=\"banner\" role=\"alert\">" + escape(banner) + "</p>";
   }
   if (run.ending && !run.ending->why.empty()) out += "<p class=\"banner\">" + escape(run.ending->why) + "</p>";
-  out +=
-      "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
-      fact("drift", escape(drift_text(run))) +
-      fact("allowed", escape((run.heartbeat_s ? "three heartbeats = " : "max(quantum, step) = ") + bound_text(run))) +
-      fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
-      fact("speed", escape(factor_text(run))) +
-      (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
-      fact("digest", digest_html(run)) + "</dl>";
+  out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
+         fact("drift", escape(drift_text(run))) + fact("allowed", escape(bound_name(run) + bound_text(run))) +
+         fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
+         fact("speed", escape(factor_text(run))) +
+         (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
+         fact("digest", digest_html(run)) + "</dl>";
   return out + notes_html(run) + "</article>";
 }
 

@@ -154,10 +154,18 @@ class ViewTest(unittest.TestCase):
         self.assertIn("stopped", out)
         info = subprocess.run([ISOCHRON, "journal", "info", journal, "--json"], capture_output=True, text=True)
         counts = {c["topic"]: c["records"] for c in json.loads(info.stdout)["channels"]}
-        self.assertEqual(counts["/isochron/marks"], 2)  # the marker and the push
+        self.assertEqual(counts["/isochron/marks"], 3)  # the marker, the push and the fault
         replayed = subprocess.run([ISOCHRON, "replay", journal, "--json", "--journal", self.path("again.mcap")],
                                   capture_output=True, text=True, timeout=100)
         self.assertTrue(json.loads(replayed.stdout)["same"], replayed.stdout)  # the push happened again
+
+    @needs_browser
+    def test_a_browser_sees_what_programs_do_while_they_do_it(self):
+        prey = os.path.join(SOURCE, "experiments/predator_prey/predator_prey.yaml")
+        with Served("run", prey, "--duration", "600s", "--pace", "1x", "--quiet", "--view", "--journal", self.path("p.mcap"),
+                    "--set", "robots.predator.programs.planner.with.think=0.02", "--set", "time.mode=callback") as served:
+            done = look("programs", served.address)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     @needs_browser
     def test_a_browser_sees_the_culprit_of_a_stall(self):

@@ -71,6 +71,48 @@ class PythonTest(unittest.TestCase):
             self.assertEqual(len(os.listdir(folder)), 2)
             self.assertTrue(isochron.replay(runs[1].file)["same"])
 
+    def test_a_run_is_stepped_read_and_acted_on_and_replays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal = os.path.join(folder, "stepped.mcap")
+            with isochron.start(SHIPS, duration=0.5, seed=3, journal=journal) as ships:
+                self.assertTrue(ships.step())
+                self.assertAlmostEqual(ships.time, 0.01)
+                self.assertTrue(ships.step(9))
+                self.assertAlmostEqual(ships.time, 0.1)
+                state = ships.read("/world/state")
+                self.assertAlmostEqual(state["stamp.sec"] + state["stamp.nanosec"] * 1e-9, 0.1)
+                self.assertIn("/prey/imu", ships.topics())
+                self.assertIsNotNone(ships.read("/prey/imu"))  # it has looked
+                ships.set("predator/fy", 3.0)
+                ships.push("prey", [0, 0, 50], seconds=0.1)
+                ships.fault("cut", "prey", seconds=0.2)
+                with self.assertRaises(ValueError):
+                    ships.fault("no_such", "prey", 1)
+                ships.step(10)
+                before = ships.read("/world/state")["bodies"].reshape(-1, 13)
+                self.assertGreater(before[2, 9], 4)  # pushed upwards: 50 N for 0.1 s on 1 kg
+                while ships.step():
+                    pass
+                self.assertFalse(ships.step())
+            self.assertEqual(ships.run.end, "finished")
+            self.assertAlmostEqual(ships.run.report["simulated_s"], 0.5)
+            marks = ships.run.journal["/isochron/marks"]
+            self.assertEqual(list(marks["what"]), ["set", "push", "cut"])
+            self.assertTrue(isochron.replay(journal)["same"])
+            plain = isochron.run(SHIPS, duration=0.5, seed=3)
+            self.assertNotEqual(plain.digest, ships.run.digest)
+
+    def test_stepping_changes_no_result_and_mistakes_are_said_before(self):
+        with isochron.start(SHIPS, duration=0.2) as ships:
+            ships.step(5)
+            ships.go_on()
+        self.assertEqual(ships.run.digest, isochron.run(SHIPS, duration=0.2).digest)
+        with self.assertRaisesRegex(isochron.CommandError, "no_such"):
+            isochron.start(SHIPS, set={"no_such": 1})
+        with isochron.start(SHIPS) as ships:
+            ships.step()
+        self.assertEqual(ships.run.end, "interrupted")
+
     def test_a_robot_program_needs_no_numpy(self):
         out = subprocess.run([sys.executable, "-c", "import sys; import isochron; isochron.attach; print('numpy' in sys.modules)"],
                              capture_output=True, text=True, env={**os.environ, "PYTHONPATH": sys.path[0]})

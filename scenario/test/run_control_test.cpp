@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "scenario/injected_faults.hpp"
 #include "scenario/wall_clock.hpp"
 
 namespace isochron {
@@ -58,6 +59,21 @@ TEST_F(RunControlTest, WhatHappensAtOneTimeIsOneStep) {
   later.join();
 }
 
+TEST_F(RunControlTest, ItStandsWhenItsStepsAreDone) {
+  control_.pause();
+  EXPECT_FALSE(control_.standing());
+  std::atomic<int> steps{0};
+  std::thread run([&] {
+    for (; !stopping_.load(); ++steps)
+      control_.hold(SimTime::zero() + SimSpan(1ms) * (1 + steps.load()), clock_, stopping_);
+  });
+  control_.step(3);
+  while (!control_.standing()) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(steps, 3);
+  stopping_ = true;
+  run.join();
+}
+
 TEST_F(RunControlTest, StoppingLetsAPausedRunEnd) {
   control_.pause();
   std::thread run([&] { control_.hold(SimTime::zero(), clock_, stopping_); });
@@ -84,6 +100,34 @@ TEST_F(RunControlTest, PlannedMarksComeAtTheirTimeAndAskedOnesAtOnce) {
   EXPECT_TRUE(control_.take(later - SimSpan(1ns)).empty());
   ASSERT_EQ(control_.take(later).size(), 1U);
   EXPECT_TRUE(control_.take(later).empty());
+}
+
+SimTime at_ms(int ms) { return SimTime::zero() + SimSpan(std::chrono::milliseconds(ms)); }
+
+TEST(InjectedFaults, ASensorIsBlindFromItsFaultUntilItsEnd) {
+  InjectedFaults faults;
+  faults.add({.at = at_ms(100), .what = "blind", .about = "prey/imu", .seconds = 0.05});
+  EXPECT_FALSE(faults.blind_since("prey/imu", at_ms(99)));
+  EXPECT_EQ(faults.blind_since("prey/imu", at_ms(149)), at_ms(100));
+  EXPECT_FALSE(faults.blind_since("prey/imu", at_ms(150)));
+  EXPECT_FALSE(faults.blind_since("prey/gps", at_ms(120)));
+}
+
+TEST(InjectedFaults, ARobotThatIsCutOffLosesAllItsCommandsAndNobodyElseDoes) {
+  InjectedFaults faults;
+  faults.add({.at = at_ms(0), .what = "cut", .about = "prey", .seconds = 1});
+  EXPECT_TRUE(faults.cut_off("prey", at_ms(10)));
+  EXPECT_TRUE(faults.cut_off("prey/fx", at_ms(10)));
+  EXPECT_FALSE(faults.cut_off("prey2/fx", at_ms(10)));
+  EXPECT_FALSE(faults.cut_off("prey/fx", at_ms(1000)));
+}
+
+TEST(InjectedFaults, ADelayIsOwedOnce) {
+  InjectedFaults faults;
+  faults.add({.at = at_ms(0), .what = "delay", .about = "predator/planner", .seconds = 0.25});
+  EXPECT_EQ(faults.take_delay("predator/controller"), SimSpan());
+  EXPECT_EQ(faults.take_delay("predator/planner"), SimSpan(250ms));
+  EXPECT_EQ(faults.take_delay("predator/planner"), SimSpan());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Builds the documentation site: node docs_site.mjs SOURCE OUTPUT ISOCHRON
-// Every page of docs/ and the README becomes a static HTML page; the command reference is made from --help itself.
+// Every page of docs/ and the README becomes a static HTML page; the command reference is made from --help itself, the
+// API pages from the headers and docstrings.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -14,7 +15,7 @@ const CHAPTERS = [
   ["Start", ["README", "quick_start", "concepts", "glossary"]],
   ["Guides", ["world", "sensors", "programs", "coordinator", "flows", "realtime", "hil", "agents", "v2x", "links", "predator_prey"]],
   ["See it", ["view", "report", "journal", "python"]],
-  ["Reference", ["commands", "scenario", "api", "architecture", "testing", "troubleshooting", "compare"]],
+  ["Reference", ["commands", "scenario", "api_cpp", "api_c", "api_python", "architecture", "testing", "troubleshooting", "compare"]],
 ];
 
 const markdown = markdownIt({ html: false, linkify: false }).use(anchor, { permalink: anchor.permalink.headerLink() });
@@ -41,6 +42,9 @@ function pages() {
   for (const file of readdirSync(join(source, "docs")).filter((f) => f.endsWith(".md")).sort())
     found.set(file.slice(0, -3), readFileSync(join(source, "docs", file), "utf8"));
   found.set("commands", commandReference());
+  const made = join(output, "made"); // from the headers and docstrings
+  execFileSync("/usr/bin/python3", [join(source, "tools", "api_pages.py"), made]);
+  for (const name of ["api_cpp", "api_c", "api_python"]) found.set(name, readFileSync(join(made, `${name}.md`), "utf8"));
   return found;
 }
 

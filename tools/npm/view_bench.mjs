@@ -27,7 +27,7 @@ const answers = {
   },
   async open(address) {
     await open(address);
-    await until(async () => (await data("frames")) > 20, "frames arrive");
+    await until(async () => (await data("frames")) > 20, "frames arrive", 20);
     return data("frames");
   },
   async frames(seconds) {

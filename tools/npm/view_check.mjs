@@ -1,4 +1,4 @@
-// Looks at a served run in a real browser: node view_check.mjs recorded|live|stalled ADDRESS [SCREENSHOT]
+// Looks at a served run in a real browser: node view_check.mjs recorded|live|programs|stalled ADDRESS [SCREENSHOT]
 import { createHash } from "node:crypto";
 import { expect, openBrowser, openPage, until } from "./browser.mjs";
 
@@ -87,9 +87,21 @@ async function live(page) {
   await page.click("#marker");
   await page.selectOption("#push-body", { index: 0 });
   await page.click("#push");
+  await page.selectOption("#fault", "cut prey");
+  await page.fill("#fault-seconds", "0.3");
+  await page.click("#inject");
   await page.click("#run-pause");
   await until(async () => (await data(page, "runPaused")) === "false", "and goes on");
   await until(async () => Number(await data(page, "runTime")) > stopped + 0.3, "time passes again");
+}
+
+async function programs(page) {
+  await page.waitForSelector("body[data-ready='1']");
+  const bars = async () => Number((await page.locator("#lanes").getAttribute("data-bars")) ?? 0);
+  await until(async () => (await page.locator("#schedule").isVisible()) && (await bars()) > 3, "what programs do is shown while they do it");
+  const lanes = async () => createHash("sha256").update(await page.locator("#lanes").screenshot()).digest("hex");
+  const before = await lanes();
+  await until(async () => (await lanes()) !== before, "and goes on");
 }
 
 async function stalled(page) {
@@ -105,7 +117,7 @@ try {
   await wrongTokenIsRefused();
   const { page, troubles } = await openPage(browser, address, { scheme: process.env.SCHEME ?? "dark" });
   try {
-    await { recorded, live, stalled }[kind](page);
+    await { recorded, live, programs, stalled }[kind](page);
   } finally {
     if (shot) await page.screenshot({ path: shot });
   }

@@ -6,6 +6,7 @@ import { connectKeys } from "./keys.js";
 import * as messages from "./messages.js";
 import { drawGraph, readWaits, seconds, showProgress } from "./people.js";
 import { Plots } from "./plots.js";
+import { Radio } from "./radio.js";
 import { Schedule } from "./schedule.js";
 import { Sensors } from "./sensors.js";
 import { connectSteering } from "./steer.js";
@@ -13,7 +14,7 @@ import { ALL, NOBODY, World3D } from "./world3d.js";
 
 const $ = (id) => document.getElementById(id);
 const run = { time: 0, playing: false, speed: 1, atLiveEnd: true, paused: false };
-let about, world, frames, plots, schedule, sensors, socket;
+let about, world, frames, plots, schedule, sensors, radio, socket;
 
 // ---- theme ----
 
@@ -105,6 +106,7 @@ function showMoment() {
   plots.at(run.time);
   schedule.at(run.time);
   sensors.at(run.time);
+  radio.at(run.time).catch((error) => console.warn(String(error)));
   if (!about.live) showRecordedPeople();
 }
 
@@ -185,6 +187,7 @@ function send(wish) {
 let lastStatus = null;
 let stall = { text: "", at: 0 };
 function showStatus(status) {
+  noticeChannels(status.channels).catch(() => {}); // it ended meanwhile
   run.paused = status.paused;
   $("run-pause").textContent = status.paused ? "Resume run" : "Pause run";
   document.body.dataset.runPaused = String(status.paused);
@@ -226,6 +229,21 @@ async function knownRun() {
     if (!about.live || about.bodies.length || (about.channels.length > 1 && tries > 10)) return;
     await new Promise((done) => setTimeout(done, 50));
   }
+}
+
+function showLanes() {
+  schedule.setLanes(about.participants.filter((p) => about.channels.some((c) => c.topic === `/programs/${p}`)));
+}
+
+/** Programs that have only begun since are shown too. */
+let knownChannels = 0;
+async function noticeChannels(count) {
+  if (count === knownChannels) return;
+  knownChannels = count;
+  const now = await api.about();
+  if (!now.live) return;
+  about = { ...now, bodies: about.bodies };
+  showLanes();
 }
 
 function options(select, list, first) {
@@ -284,8 +302,9 @@ async function start() {
   $("view3d").hidden = about.bodies.length === 0;
   document.querySelector(".tools").hidden = about.bodies.length === 0;
   plots = new Plots($("plot-list"), { live: about.live, onSeek: seek, send });
-  schedule = new Schedule($("lanes"), seek);
-  schedule.setLanes(about.live ? [] : about.participants.filter((p) => about.channels.some((c) => c.topic === `/programs/${p}`)));
+  schedule = new Schedule($("lanes"), seek, about.live);
+  showLanes();
+  radio = new Radio(about.channels, world);
   sensors = new Sensors(about.channels, world, $("pictures"));
   $("rays").parentElement.hidden = !sensors.any;
   showFacts();
@@ -299,7 +318,7 @@ async function start() {
     options($("push-body"), about.bodies);
     for (const id of ["push", "push-force"]) $(id).hidden = about.bodies.length === 0;
     $("push-body").parentElement.hidden = about.bodies.length === 0;
-    connectSteering({ $, send, run });
+    connectSteering({ $, send, run, canBreak: about.can_break ?? {} });
     setPlaying(true);
   }
   world.show(frames.at(0), 0, frames);

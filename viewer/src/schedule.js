@@ -1,12 +1,15 @@
 // What programs did around the present time: a lane for each, a bar for each activation, a tick for each message. Wheel
-// zooms, drag moves; the window follows the time otherwise.
+// zooms; the window follows the time. Of a run under way the newest is asked for a few times a second.
 import * as api from "./api.js";
 
 const LANE = 22;
+const LIVE_EVERY_MS = 200;
 
 export class Schedule {
-  constructor(canvas, onSeek) {
+  constructor(canvas, onSeek, live) {
     this.canvas = canvas;
+    this.live = live;
+    this.loadedAt = -Infinity;
     this.onSeek = onSeek;
     this.span = 0.25; // seconds shown
     this.loaded = { from: 0, to: 0, lanes: new Map() };
@@ -26,14 +29,17 @@ export class Schedule {
     this.canvas.parentElement.style.height = `${Math.min(names.length, 8) * LANE + 24}px`;
   }
   get from() {
-    return Math.max(0, this.now - this.span / 2);
+    return Math.max(0, this.now - this.span * (this.live ? 0.9 : 0.5)); // of a live run there is no future to see
   }
   async at(t) {
     this.now = t;
     if (!this.names?.length) return;
     const from = this.from, to = from + this.span;
-    if ((from < this.loaded.from || to > this.loaded.to) && !this.loading) {
+    const missing = from < this.loaded.from || (this.live ? this.now : to) > this.loaded.to;
+    const early = this.live && performance.now() - this.loadedAt < LIVE_EVERY_MS;
+    if (missing && !early && !this.loading) {
       this.loading = true;
+      this.loadedAt = performance.now();
       try {
         const wide = Math.max(this.span * 3, 1);
         await this.#load(Math.max(0, from - wide), to + wide);
@@ -45,14 +51,17 @@ export class Schedule {
   }
   async #load(from, to) {
     const lanes = new Map(this.names.map((n) => [n, { bars: [], ticks: [] }]));
+    let newest = 0;
     for (const [name, at, what] of await api.events(from, to)) {
+      newest = Math.max(newest, at);
       const lane = lanes.get(name);
       if (!lane) continue;
       if (what === "release") lane.bars.push([at, at]);
       else if (lane.bars.length && (what === "read" || what === "write" || what === "send")) lane.bars.at(-1)[1] = at;
       if (what === "send" || what === "receive") lane.ticks.push([at, what]);
     }
-    this.loaded = { from, to, lanes };
+    this.canvas.dataset.bars = String([...lanes.values()].reduce((sum, lane) => sum + lane.bars.length, 0));
+    this.loaded = { from, to: this.live ? newest : to, lanes };
   }
   /** "working" or "idle" at the present time. */
   state(name) {

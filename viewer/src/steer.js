@@ -1,6 +1,25 @@
 // Buttons that reach into the running simulation.
 
-export function connectSteering({ $, send, run }) {
+const FAULTS = { delay: "computes longer", blind: "sees nothing new", cut: "loses its commands" };
+
+/** What can be broken, by kind; hidden where there is nothing. */
+function fillFaults(select, canBreak) {
+  for (const [what, meaning] of Object.entries(FAULTS)) {
+    if (!canBreak[what]?.length) continue;
+    const group = document.createElement("optgroup");
+    group.label = meaning;
+    for (const about of canBreak[what]) group.append(new Option(`${about} ${meaning}`, `${what} ${about}`));
+    select.append(group);
+  }
+  select.closest("#fault-tools").hidden = select.options.length === 0;
+}
+
+export function connectSteering({ $, send, run, canBreak }) {
+  fillFaults($("fault"), canBreak);
+  $("inject").addEventListener("click", () => {
+    const [what, about] = $("fault").value.split(" ");
+    send({ do: "fault", what, about, seconds: Number($("fault-seconds").value) || 1 });
+  });
   $("steer").hidden = false;
   $("run-pause").addEventListener("click", () => send({ do: run.paused ? "resume" : "pause" }));
   $("run-step").addEventListener("click", () => {

@@ -10,6 +10,7 @@ import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 
 const TRAIL_POINTS = 2400; // of all bodies
 const TRAIL_EVERY_MS = 100;
+const FLASH_MS = 250;
 export const NOBODY = -1, ALL = -2;
 export const PALETTE = ["#4fb3ff", "#ff8a5b", "#5fd38a", "#d98cff", "#ffd166", "#ff6b9d", "#5ee0d8", "#a5b4fc", "#c0ca33", "#f87171"];
 
@@ -392,7 +393,35 @@ export class World3D {
     this.dirty = true;
   }
 
+  /** A radio message, for a moment. Names that are no bodies are left out. */
+  flash(from, to) {
+    const start = this.names.indexOf(from);
+    if (start < 0) return;
+    const places = to.map((name) => this.names.indexOf(name)).filter((i) => i >= 0).flatMap((i) => [...this.groups[start].position, ...this.groups[i].position]);
+    const { x, y, z } = this.groups[start].position;
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array([...places, x, y, z, x, y, z + this.size * 0.04]), 3));
+    const lines = new LineSegments(geometry, new LineBasicMaterial({ color: 0xffd166, transparent: true, opacity: 0.8 }));
+    lines.frustumCulled = false;
+    this.scene.add(lines);
+    this.flashes.push({ lines, since: performance.now() });
+    this.dirty = true;
+  }
+  #fadeFlashes() {
+    const now = performance.now();
+    this.flashes = this.flashes.filter(({ lines, since }) => {
+      lines.material.opacity = 0.8 * (1 - (now - since) / FLASH_MS);
+      if (now - since < FLASH_MS) return true;
+      this.scene.remove(lines);
+      lines.geometry.dispose();
+      lines.material.dispose();
+      return false;
+    });
+    return this.flashes.length > 0;
+  }
+
   render() {
+    if (this.flashes.length) this.dirty = this.#fadeFlashes() || this.dirty;
     if (!this.dirty) return false;
     this.dirty = false;
     const { x, y } = this.controls.target; // the grid goes with the camera, cell by cell: it never ends

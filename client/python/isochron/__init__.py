@@ -11,18 +11,24 @@ Numbers and arrays of numbers come and go as float, int, or lists of them (numpy
 0 before the first one, their `stamp` is in nanoseconds. Everything else comes as bytes, pictures and scans as CDR, or as
 None before the first one. All times are seconds as float, or nanoseconds where a name ends with _ns.
 
-Around runs there is more, which needs numpy: load() reads a journal, run(), replay() and sweep() start the command.
+Around runs there is more, which needs numpy: load() reads a journal, run(), replay() and sweep() start the command, and
+start() gives a run to step, to read and to act on.
 """
+from __future__ import annotations
+
 import ctypes
 import os
 import re
 import struct
 import types
+from typing import Any
 
-__all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "Journal", "Run"]
+__all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "start", "Journal",
+           "Run", "Simulation"]
 
 _LATER = {"load": "journal", "Journal": "journal", "Table": "journal", "JournalError": "journal", "run": "runs",
-          "check": "runs", "replay": "runs", "sweep": "runs", "Run": "runs", "CommandError": "runs"}
+          "check": "runs", "replay": "runs", "sweep": "runs", "Run": "runs", "CommandError": "runs",
+          "start": "simulation", "Simulation": "simulation"}
 
 
 def __getattr__(name):  # a robot program starts quicker without what it does not use
@@ -57,7 +63,7 @@ class Error(RuntimeError):
 class Message:
     """What another program sent: `value`, and `sent`, when."""
 
-    def __init__(self, value, sent_ns):
+    def __init__(self, value: Any, sent_ns: int) -> None:
         self.value = value
         self.sent_ns = sent_ns
         self.sent = sent_ns * 1e-9
@@ -126,24 +132,28 @@ def _encode(type_name, value):
 
 
 class Robot:
-    def __init__(self, library, handle, numpy=False):
+    """What a robot program does: waits, reads, writes, sends, receives. Made by attach()."""
+
+    def __init__(self, library: Any, handle: Any, numpy: bool = False) -> None:
         self._c = library
         self._handle = handle
         self._described = {}
         self._numpy = __import__("numpy") if numpy else None
 
-    def wait(self, period=0):
+    def wait(self, period: float = 0) -> float | None:
         """Idle until the next release of this period in seconds; 0: as the scenario declares. None = the run is over."""
         now = ctypes.c_int64()
         status = self._check(self._c.isochron_wait(self._handle, ctypes.c_int64(round(period * 1e9)), ctypes.byref(now)))
         return None if status == _ENDED else now.value * 1e-9
 
-    def wait_until(self, time):
+    def wait_until(self, time: float) -> float | None:
+        """Idle until that simulated time in seconds. None = the run is over."""
         now = ctypes.c_int64()
         status = self._check(self._c.isochron_wait_until(self._handle, ctypes.c_int64(round(time * 1e9)), ctypes.byref(now)))
         return None if status == _ENDED else now.value * 1e-9
 
-    def read(self, name):
+    def read(self, name: str) -> Any:
+        """A variable of the world, sampled at this program's own time; None before a sensor's first reading."""
         type_name, size = self._describe(name)
         data, there = ctypes.create_string_buffer(size), ctypes.c_size_t()
         self._check(self._c.isochron_read_message(self._handle, name.encode(), type_name.encode(), data,
@@ -153,16 +163,18 @@ class Robot:
         value = _decode(type_name, data.raw[:there.value])
         return self._numpy.array(value) if self._numpy and isinstance(value, list) else value
 
-    def write(self, name, value):
+    def write(self, name: str, value: Any) -> None:
+        """Holds from now until the next write."""
         type_name, _ = self._describe(name)
         data = _encode(type_name, value)
         self._check(self._c.isochron_write(self._handle, name.encode(), type_name.encode(), data, ctypes.c_size_t(len(data))))
 
-    def send(self, to, value, type_name="float64"):
+    def send(self, to: str, value: Any, type_name: str = "float64") -> None:
+        """To another program: "planner" of this robot, "prey/controller" of another, "" as the scenario says."""
         data = _encode(type_name, value)
         self._check(self._c.isochron_send(self._handle, to.encode(), type_name.encode(), data, ctypes.c_size_t(len(data))))
 
-    def receive(self, sender="", type_name="float64", until=0):
+    def receive(self, sender: str = "", type_name: str = "float64", until: float | None = 0) -> Message | None:
         """The oldest message, or None. Waits until then at most, in seconds; None = for ever."""
         limit = _NEVER if until is None else round(until * 1e9)
         data = ctypes.create_string_buffer(512 * 1024)
@@ -173,14 +185,17 @@ class Robot:
         return Message(_decode(type_name, data.raw[:size.value]), sent.value) if status == _OK else None
 
     @property
-    def now(self):
+    def now(self) -> float:
+        """This program's own time, seconds."""
         return self._c.isochron_now(self._handle) * 1e-9
 
     @property
-    def now_ns(self):
+    def now_ns(self) -> int:
+        """The same in nanoseconds."""
         return self._c.isochron_now(self._handle)
 
-    def log(self, text):
+    def log(self, text: object) -> None:
+        """A line in the journal."""
         self._check(self._c.isochron_log(self._handle, str(text).encode()))
 
     def _describe(self, name):
@@ -196,8 +211,8 @@ class Robot:
         return status
 
 
-def attach(numpy=False):
-    """Attaches to the coordinator that started this process."""
+def attach(numpy: bool = False) -> Robot:
+    """Attaches to the coordinator that started this process. `numpy`: arrays come as numpy's."""
     library = _load()
     library.isochron_error.restype = ctypes.c_char_p
     library.isochron_now.restype = ctypes.c_int64

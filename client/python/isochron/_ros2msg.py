@@ -69,7 +69,7 @@ class Layout:
             table = np.frombuffer(b"".join(payloads), dtype=np.uint8).reshape(len(payloads), size)[:, 4:4 + fixed.itemsize]
             records = np.ascontiguousarray(table).view(fixed).reshape(len(payloads))
             return {name: np.array(records[name]) for name in fixed.names or ()}
-        rows = [self._row(p) for p in payloads]
+        rows = [self.row(p) for p in payloads]
         return {name: _column([row.get(name) for row in rows]) for name in dict.fromkeys(n for row in rows for n in row)}
 
     def _resolve(self, name: str) -> list[Field]:
@@ -111,7 +111,8 @@ class Layout:
             return None
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": end})
 
-    def _row(self, data: bytes) -> dict[str, Any]:
+    def row(self, data: bytes) -> dict[str, Any]:
+        """One message by the names of its fields."""
         row: dict[str, Any] = {}
         self._walk(self._schema[""], "", data, 4, row)
         return row
