@@ -61,6 +61,7 @@ class Client {
   /// Ends a pass() that waits, and all later ones; from any thread, and from signal handlers.
   void stop() noexcept { stop_.store(true); }
 
+  /// f(cache) with the cache locked: f calls no other function of this client.
   template <class F>
   auto look(F&& f) {
     const std::lock_guard lock(shared_.mutex);
@@ -78,6 +79,7 @@ class Client {
   std::optional<Turn> decided(SimTime t);
 
   link::EpollReactor reactor_;
+  link::FaultyReactor network_;
   SharedCache shared_;
   ClientLink link_;
   std::mutex running_;  // held by who runs the reactor

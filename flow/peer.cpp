@@ -104,7 +104,11 @@ void Peer::pump(Sending& line) {
 
 void Peer::pump(Receiving& line) {
   const std::uint64_t consumed = line.channel->readers[0].consumed.load(std::memory_order_acquire);
-  if (consumed == line.credited) return;
+  const std::uint64_t owed = consumed - line.credited;
+  // Credit travels with data, or when it is half of what there is: until then the source has room left, and buffers of
+  // any size suffice.
+  const bool alone = out_.empty();
+  if (owed == 0 || (alone && owed < line.channel->capacity / 2)) return;
   wire::append(out_, wire::Credit{line.line, static_cast<std::uint32_t>(consumed - line.credited)});
   line.credited = consumed;
 }

@@ -33,8 +33,8 @@ bool write_text(const std::string& file, const std::string& text) {
   if (::getppid() != parent) ::_exit(127);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C stops the host, which tells the target
   ::signal(SIGPIPE, SIG_DFL);
-  if (group >= 0) {
-    // A quota does not bind real-time threads, and whoever started us may be one.
+  if (group >= 0 && ::write(group, "0", 1) != 1) {
+    // Not every kernel has quotas for real-time processes, and whoever started us may be one.
     const sched_param ordinary{};
     ::sched_setscheduler(0, SCHED_OTHER, &ordinary);
     if (::write(group, "0", 1) != 1) ::_exit(126);
@@ -75,13 +75,19 @@ Result<std::string, std::string> make_cpu_group(double part) {
     if (::mkdir(folder.c_str(), 0755) != 0) continue;
     if (write_text(folder + "/cpu.cfs_period_us", std::to_string(period)) &&
         write_text(folder + "/cpu.cfs_quota_us", std::to_string(quota))) {
+      write_text(folder + "/cpu.shares", "262144");  // its part comes before what else the machine does
+      write_text(folder + "/cpu.rt_period_us", std::to_string(period));
+      write_text(folder + "/cpu.rt_runtime_us", std::to_string(quota));
       return folder;
     }
     ::rmdir(folder.c_str());
   }
   const std::string folder = "/sys/fs/cgroup" + name;
   if (::mkdir(folder.c_str(), 0755) == 0) {
-    if (write_text(folder + "/cpu.max", std::to_string(quota) + " " + std::to_string(period))) return folder;
+    if (write_text(folder + "/cpu.max", std::to_string(quota) + " " + std::to_string(period))) {
+      write_text(folder + "/cpu.weight", "10000");
+      return folder;
+    }
     ::rmdir(folder.c_str());
   }
   return fail(std::string("no cgroup with a CPU quota can be made here: ") + std::strerror(errno) +

@@ -9,16 +9,18 @@
 #include "flow/system.hpp"
 #include "scenario/agent_world.hpp"
 #include "scenario/runners.hpp"
+#include "world/messages.hpp"
 
 namespace isochron {
 namespace {
 
 class AgentNode final : public flow::UserNode {
  public:
-  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others)
-      : world_(scenario, client) {
+  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others, bool seen)
+      : world_(scenario, client), state_(world_.stage().world().make_state()) {
     for (const std::string& other : others) input<&AgentNode::hear>(other);
     output<&AgentNode::tell>("states", flow::every(scenario.agents->heartbeat));
+    if (seen) output<&AgentNode::show>("tf", flow::every(scenario.agents->heartbeat));
   }
 
  private:
@@ -27,12 +29,23 @@ class AgentNode final : public flow::UserNode {
     heard_[from.index] = states;
   }
 
-  void tell(AgentStates& states, SimTime t) {
+  /// Whichever output comes first at t takes the steps.
+  void advance(SimTime t) {
     while (world_.time() < t) {
       place_others();
       const auto stepped = world_.take_step();
       if (!stepped.ok()) throw std::runtime_error(stepped.error());
     }
+  }
+
+  void show(tf2_msgs::TFMessage& transforms, SimTime t) {
+    advance(t);
+    world_.stage().world().read(state_);
+    fill(transforms, state_, world_.stage().world().catalog());
+  }
+
+  void tell(AgentStates& states, SimTime t) {
+    advance(t);
     states.stamp = t;
     states.agents.resize(world_.own().size());
     for (std::size_t i = 0; i < states.agents.size(); ++i) world_.fill(i, states.agents[i]);
@@ -52,6 +65,7 @@ class AgentNode final : public flow::UserNode {
   }
 
   AgentWorld world_;
+  world::State state_;
   std::vector<AgentStates> heard_;
 };
 
@@ -65,8 +79,10 @@ FlowPlan plan_agents(const Scenario& scenario) {
     for (const std::string& other : clients) {
       if (other != client) others.push_back(other);
     }
-    system.add(client, std::make_unique<AgentNode>(scenario, client, others));
+    const bool seen = client == clients.front();  // all are in every world: one of them is seen
+    system.add(client, std::make_unique<AgentNode>(scenario, client, others, seen));
     plan.topics.push_back({"/agents/" + client});
+    if (seen) plan.topics.push_back({"/tf", true, false});
     plan.places.push_back(scenario.agents->place);
   }
   for (const std::string& client : clients) {

@@ -16,7 +16,6 @@ agents::ServerSettings server_settings(const Scenario& scenario);
 struct JoinOptions {
   Address server{};
   std::string client;  // which share of the scenario
-  link::Faults faults{};
   agents::wire::Updates updates = agents::wire::AUTOMATIC;
   WallSpan patience = std::chrono::seconds(30);  // until a server answers
 };

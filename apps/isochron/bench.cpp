@@ -11,6 +11,7 @@
 #include "journal/bench/journal_bench.hpp"
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
+#include "scenario/bench/network_bench.hpp"
 #include "v2x/bench/v2x_bench.hpp"
 #include "view/bench/view_bench.hpp"
 #include "world/bench/world_bench.hpp"
@@ -22,6 +23,11 @@ namespace {
 void bench_world_and_sensors(bench::Report& report) {
   bench::bench_world(report);
   bench::bench_sensors(report);
+}
+
+void bench_links(bench::Report& report) {
+  bench::bench_link(report);
+  bench::bench_network(report);
 }
 
 struct Group {
@@ -37,7 +43,7 @@ constexpr Group groups[] = {
     {"hil", bench::bench_hil},
     {"rt", bench::bench_rt},
     {"v2x", bench::bench_v2x},
-    {"links", bench::bench_link},
+    {"links", bench_links},
     {"agents", bench::bench_agents},
     {"view", bench::bench_view},
 };

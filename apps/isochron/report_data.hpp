@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/disk.hpp"
@@ -78,6 +79,19 @@ struct HilFigures {
   std::vector<TargetFigures> targets;
 };
 
+/// Many agents: how one client kept up with the others.
+struct ClientFigures {
+  std::string name;
+  std::uint64_t agents = 0, heartbeats = 0, waits = 0, sent = 0, received = 0, said_again = 0, dropped = 0;
+  std::uint64_t joins = 0, began_later = 0, shut_down = 0;
+  double waited_s = 0, oldest_s = 0;
+};
+struct AgentFigures {
+  std::vector<ClientFigures> clients;
+  std::uint64_t shot_down = 0, stalled = 0, fenced = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> dropped;
+};
+
 /// What one vehicle did; the lower half is of those with wheels.
 struct VehicleFigures {
   std::string name;
@@ -99,6 +113,7 @@ struct Figures {
   std::vector<ProgramFigures> programs;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
+  std::optional<AgentFigures> agents;
 };
 
 struct RunData {

@@ -20,5 +20,7 @@ std::string comparison_section(const std::vector<RunData>& runs);
 std::string program_section(const std::vector<RunData>& runs);
 /// Hardware in the loop: who was held, for whom, and how long.
 std::string hil_section(const std::vector<RunData>& runs);
+/// Many agents: how each client kept up with the others.
+std::string agents_section(const std::vector<RunData>& runs);
 
 }  // namespace isochron::app

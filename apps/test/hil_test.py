@@ -1,15 +1,12 @@
 """Hardware in the loop as a user meets it: serve, targets over TCP, keys, lost targets, slow targets, broken links."""
 import json
 import os
-import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
 import time
 import unittest
 
@@ -20,42 +17,6 @@ PILOT = os.path.join(BUILD, "bin/hil_pilot")
 BOARD_PILOT = os.path.join(BUILD, "test/hil_pilot_aarch64")
 KEY = "00112233445566778899aabbccddeeff" * 2
 PATIENCE = 90
-
-
-class BadLink:
-    """A relay that holds bytes back for some random milliseconds on their way, and can be cut."""
-
-    def __init__(self, host, low=0.010, high=0.020):
-        name, port = host.rsplit(":", 1)
-        self.host, self.low, self.high = (name, int(port)), low, high
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(self.host)
-            for one in (near, far):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for a, b in ((near, far), (far, near)):
-                threading.Thread(target=self.relay, args=(a, b), daemon=True).start()
-
-    def relay(self, a, b):
-        try:
-            while data := a.recv(65536):
-                time.sleep(random.uniform(self.low, self.high))
-                b.sendall(data)
-        except OSError:
-            pass
-        for one in (a, b):
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
 
 def last_json(text):
@@ -239,18 +200,9 @@ class Hil(unittest.TestCase):
         self.assertGreater(times["0.1"], 1.5, "a tenth of a core takes 2 s for 0.2 s of computing")
 
     def test_a_link_with_delay_and_jitter_does_not_make_the_target_slow(self):
-        host = subprocess.Popen([ISOCHRON, "serve", SCENARIO, "--listen", "127.0.0.1:7493", "--json", "--quiet",
-                                 "--journal", self.path("b.mcap"), "--duration", "1s"], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, cwd=self.folder)
-        self.addCleanup(host.kill)
-        time.sleep(1.5)
-        link = BadLink("127.0.0.1:7493")
-        self.addCleanup(link.listener.close)
-        target = self.target(link.address)
-        self.addCleanup(target.kill)
-        code, text = self.finish(host)
-        self.assertEqual(code, 0, text)
-        hil = last_json(text)["hil"]["targets"][0]
+        done = self.run_scenario("--duration", "1s", "--delay", "12ms±4", "--loss", "1%")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        hil = last_json(done.stdout)["hil"]["targets"][0]
         self.assertGreater(hil["latency_s"], 0.018, "the link is slow, there and back")
         self.assertGreater(hil["jitter_s"], 0.0005)
         self.assertLess(hil["executed_s"], 0.5 * hil["free_s"], "and yet that is not the target's time")

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,17 @@ ISOCHRON, SOURCE = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.po
 NBODY = os.path.join(SOURCE, "examples/nbody/nbody.yaml")
 UAV = os.path.join(SOURCE, "examples/uav/uav.yaml")
 NODES = ["yellow", "red", "green", "blue"]
+PREDATOR = os.path.join(SOURCE, "experiments/predator_prey/predator_prey.yaml")
+# What has one digest everywhere: the file, how it is made short and exact, and the sections that say where nodes are.
+SCENARIOS = {
+    "nbody": (NBODY, ["--duration", "500s"], [f"nodes.{name}" for name in NODES]),
+    "uav": (UAV, ["--duration", "1s"],
+            [f"nodes.{name}" for name in ["wind", "dynamics", "gps", "imu", "controller", "mission"]]),
+    "predator_prey": (PREDATOR, ["--duration", "200ms", "--set", "time.mode=repeatable", "--set",
+                                 "time.compute={modelled: {fixed: 1ms, per_clock_read: 10ms}}", "--set",
+                                 "flows.executor=thread"],
+                      ["world", "robots.predator", "robots.prey"]),
+}
 TAG = f"i{os.getpid() % 100000}"
 
 
@@ -76,15 +88,18 @@ def lossy_hosts(count, *how):
 
 
 @contextlib.contextmanager
-def ros_master():
+def ros_master(host=None, address="127.0.0.1"):
+    """A real master, on a host if one is given."""
     port = 20000 + (os.getpid() + 7) % 20000
-    os.environ["ROS_MASTER_URI"] = f"http://127.0.0.1:{port}"
-    os.environ["ROS_HOSTNAME"] = "127.0.0.1"
-    master = subprocess.Popen(["rosmaster", "--core", "-p", str(port)], stdout=subprocess.DEVNULL,
+    os.environ["ROS_MASTER_URI"] = f"http://{address}:{port}"
+    os.environ["ROS_HOSTNAME"] = address
+    inside = ["ip", "netns", "exec", host] if host else []
+    master = subprocess.Popen([*inside, "rosmaster", "--core", "-p", str(port)], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
+    knock = f"import socket; socket.create_connection(('{address}', {port}), 1)"
     try:
-        for _ in range(100):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        for _ in range(300):
+            if subprocess.run([*inside, sys.executable, "-c", knock], capture_output=True).returncode == 0:
                 break
             time.sleep(0.1)
         yield master
@@ -129,25 +144,64 @@ class Fixture(unittest.TestCase):
 
 
 class NetworkTest(Fixture):
-    def test_every_carrier_gives_the_digest_of_one_process(self):
-        alone = self.digest_of("run", NBODY, "--duration", "2000s")
-        for carrier in ["tcp", "dds"]:
-            with self.subTest(carrier):
-                self.assertEqual(self.digest_of("launch", NBODY, "--duration", "2000s", *self.local(carrier)), alone)
-        alone = self.digest_of("run", UAV, "--duration", "2s")
-        self.assertEqual(self.digest_of("launch", UAV, "--duration", "2s", *self.local("dds")), alone)
+    def test_three_scenarios_have_one_digest_in_process_over_shared_memory_tcp_dds_and_ros(self):
+        with ros_master():
+            for name, (file, how, sections) in SCENARIOS.items():
+                with self.subTest(name):
+                    alone = self.digest_of("run", file, *how)
+                    for executor in ["processes", "threads"]:
+                        self.assertEqual(self.digest_of("run", file, *how, "--set", f"flows.executor={executor}"), alone)
+                    for carrier in ["tcp", "dds", "ros"]:
+                        where = ["--set", f"network.carrier={carrier}", "--set", f"network.federation={TAG}{name}",
+                                 "--set", "network.interface=lo"]
+                        for i, section in enumerate(sections):
+                            where += ["--set", f"{section}.at=127.0.0.1:{self.base_port() + i}"]
+                        self.assertEqual(self.digest_of("launch", file, *how, *where), alone, carrier)
 
-    def test_a_real_ros_master_brings_nodes_together_and_may_die_then(self):
-        alone = self.digest_of("run", NBODY, "--duration", "3000s")
+    def test_a_bad_link_on_purpose_changes_nothing_but_the_wall_time(self):
+        alone = self.digest_of("run", NBODY, "--duration", "200s")
+        bad = ["--loss", "2%", "--delay", "1ms±0.5", "--reorder"]
+        self.assertEqual(self.digest_of("launch", NBODY, "--duration", "200s", *self.local("tcp"), *bad), alone)
+        refused = isochron("launch", NBODY, "--duration", "200s", *self.local("dds"), *bad)
+        self.assertIn("only links over TCP can be made bad", refused.stdout + refused.stderr)
+
+    def test_a_real_ros_master_brings_nodes_together_and_may_die_and_come_back(self):
+        alone = self.digest_of("run", NBODY, "--duration", "5000s")
         with ros_master() as master:
-            run = subprocess.Popen([ISOCHRON, "launch", NBODY, "--duration", "3000s", "--json", "--journal",
+            run = subprocess.Popen([ISOCHRON, "launch", NBODY, "--duration", "5000s", "--json", "--journal",
                                     self.path("ros.mcap"), "--set", "network.carrier=ros", "--set", "time.pace=1000x"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            time.sleep(2)
+            time.sleep(3)
             master.kill()
-            out, err = run.communicate(timeout=90)
+            master.wait()
+            time.sleep(0.5)
+            with ros_master():
+                out, err = run.communicate(timeout=90)
         self.assertEqual(run.returncode, 0, out + err)
         self.assertEqual(json.loads(out)["digest"], alone)
+
+    def test_packets_of_another_version_and_half_a_packet_are_told_and_change_nothing(self):
+        args = ["--pace", "1000x", "--duration", "4000s", *self.local("tcp")]
+        alone = self.digest_of("run", NBODY, "--duration", "4000s")
+        nodes = {name: self.start(name, *args) for name in NODES}
+        address = ("127.0.0.1", self.base_port() + NODES.index("red"))
+        for _ in range(300):
+            with contextlib.suppress(OSError), socket.create_connection(address, 1) as stranger:
+                head = b"ISOP" + struct.pack("<HH", 99, 0) + bytes(60)
+                stranger.sendall(struct.pack("<I", len(head)) + head)
+                stranger.sendall(struct.pack("<I", 1000) + b"half")
+                time.sleep(0.2)
+                break
+            time.sleep(0.1)
+        words = {name: process.communicate(timeout=90) for name, process in nodes.items()}
+        for name, process in nodes.items():
+            self.assertEqual(process.returncode, 0, name + words[name][0] + words[name][1])
+        self.assertIn("a packet of version 99; this is version", words["red"][1])
+        merged = isochron("journal", "merge", *[self.path(name + ".mcap") for name in NODES], "-o",
+                          self.path("all.mcap"))
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        info = json.loads(isochron("journal", "info", self.path("all.mcap"), "--json").stdout)
+        self.assertEqual(info["digest"], alone)
 
     def test_without_a_ros_master_it_says_what_to_start(self):
         os.environ["ROS_MASTER_URI"] = "http://127.0.0.1:1"
@@ -219,20 +273,51 @@ class NetworkTest(Fixture):
 
 @unittest.skipUnless(can_make_hosts(), "needs root and network namespaces")
 class HostsTest(Fixture):
-    def spread(self, names, carrier="tcp"):
+    def spread(self, names, carrier="tcp", sections=None):
         sets = ["--set", f"network.carrier={carrier}", "--set", f"network.federation={TAG}"]
-        for i, node in enumerate(NODES):
+        for i, section in enumerate(sections or [f"nodes.{name}" for name in NODES]):
             host = i % len(names)
-            sets += ["--set", f"nodes.{node}.at=10.77.0.{host + 1}:{7500 + i}", "--set", f"nodes.{node}.host={names[host]}"]
-        return sets + ["--shell", "ip netns exec", "--remote", ISOCHRON]
+            sets += ["--set", f"{section}.at=10.77.0.{host + 1}:{7500 + 10 * i}", "--set",
+                     f"{section}.host={names[host]}"]
+        return sets + ["--shell", "ip netns exec", "--remote", self.remote()]
 
-    def test_three_hosts_with_delay_jitter_and_loss_give_the_same_digest(self):
-        alone = self.digest_of("run", NBODY, "--duration", "200s")
-        with lossy_hosts(3, "--delay", "1", "--jitter", "0.3", "--loss", "0.02") as names:
-            for carrier in ["tcp", "dds"]:
-                with self.subTest(carrier):
-                    self.assertEqual(
-                        self.digest_of("launch", NBODY, "--duration", "200s", *self.spread(names, carrier)), alone)
+    def remote(self):
+        """Isochron as it is called on a host: ROS must be told the host's address."""
+        script = self.path("remote.sh")
+        with open(script, "w") as file:
+            file.write("#!/bin/sh\nunset ROS_HOSTNAME\nROS_IP=$(ip -4 -o addr show scope global | sed 's#.*inet ##;s#/.*##')\n"
+                       f"export ROS_IP\nexec {ISOCHRON} \"$@\"\n")
+        os.chmod(script, 0o755)
+        return script
+
+    def test_three_hosts_with_delay_jitter_and_loss_give_the_same_digests(self):
+        short = {"nbody": "50s", "uav": "50ms", "predator_prey": "20ms"}
+        with lossy_hosts(3, "--delay", "1", "--jitter", "0.3", "--loss", "0.05") as names, \
+                ros_master(names[0], "10.77.0.1"):
+            for name, (file, how, sections) in SCENARIOS.items():
+                how = ["--duration", short[name], *how[2:]]
+                alone = self.digest_of("run", file, *how)
+                for carrier in ["tcp", "dds", "ros"]:
+                    with self.subTest(name + " over " + carrier):
+                        self.assertEqual(self.digest_of("launch", file, *how, *self.spread(names, carrier, sections)),
+                                         alone)
+
+    def test_a_full_disk_under_a_node_is_said_and_the_others_journals_are_whole(self):
+        small = self.path("small")
+        os.mkdir(small)
+        sh(f"mount -t tmpfs -o size=64k none {small}")
+        try:
+            args = ["--duration", "20000s", *self.local("tcp"), "--set", "network.lost_after=3s"]
+            nodes = {name: self.start(name, *args, journal="small/green.mcap" if name == "green" else None)
+                     for name in NODES}
+            words = {name: process.communicate(timeout=90) for name, process in nodes.items()}
+        finally:
+            sh(f"umount {small}")
+        self.assertNotEqual(nodes["green"].returncode, 0)
+        self.assertIn("No space left", json.loads(words["green"][0])["why"])
+        for name in ["yellow", "red", "blue"]:
+            info = json.loads(isochron("journal", "info", self.path(name + ".mcap"), "--json").stdout)
+            self.assertTrue(info["whole"], name)
 
     def test_a_partition_that_heals_changes_nothing_but_the_wall_time(self):
         alone = self.digest_of("run", NBODY, "--duration", "4000s")

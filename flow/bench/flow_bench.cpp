@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "flow/assembly.hpp"
+#include "flow/bench/cells.hpp"
 #include "flow/bench/primitives.hpp"
 #include "flow/run.hpp"
 
@@ -18,26 +19,6 @@ namespace {
 
 using namespace isochron::flow;
 using namespace std::chrono_literals;
-
-struct Message64 {
-  std::array<double, 8> values{};
-};
-
-/// Hears any number of others each step, tells something.
-class Cell : public UserNode {
- public:
-  explicit Cell(std::uint32_t inputs, std::uint32_t capacity = 4)
-      : out_(output<&Cell::fill>("out", every(1ms), capacity)) {
-    for (std::uint32_t i = 0; i < inputs; ++i) inputs_.push_back(input<&Cell::got>("in" + std::to_string(i)));
-  }
-
- private:
-  void got(const Message64& message) { sum_ += message.values[0]; }
-  void fill(Message64& message) { message.values[0] = sum_ * 0.5 + 1, sum_ = 0; }
-  double sum_ = 0;
-  std::vector<Input<Message64>> inputs_;
-  Output<Message64> out_;
-};
 
 class Ear : public UserNode {
   void got(const Message64& message) { sum_ += message.values[0]; }
@@ -81,17 +62,6 @@ System grid(std::uint32_t side) {
     for (std::uint32_t x = 0; x < side; ++x) {
       system.connect(PortRef{y * side + (x + 1) % side, 0}, {y * side + x, 0});
       system.connect(PortRef{(y + 1) % side * side + x, 0}, {y * side + x, 1});
-    }
-  }
-  return system;
-}
-
-System all_to_all(std::uint32_t n) {
-  System system;
-  for (std::uint32_t i = 0; i < n; ++i) system.add<Cell>("n" + std::to_string(i), n - 1);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    for (std::uint32_t j = 0, port = 0; j < n; ++j) {
-      if (j != i) system.connect(PortRef{j, 0}, {i, port++});
     }
   }
   return system;

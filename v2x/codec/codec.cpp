@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "v2x/codec/describe_bsm.hpp"
 #include "v2x/codec/describe_map.hpp"
@@ -13,11 +15,29 @@
 
 namespace isochron::v2x {
 
+namespace {
+
+/// A unit as people write it: the key's "m_s2" is m/s².
+std::string written(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> others{{{"m_s", " m/s"},
+                                                                                 {"m_s2", " m/s²"},
+                                                                                 {"rad_s", " rad/s"},
+                                                                                 {"kg_m2_s", " kg·m²/s"},
+                                                                                 {"percent", " %"},
+                                                                                 {"ratio", ""}}};
+  for (const auto& [key, text] : others) {
+    if (key == unit) return std::string(text);
+  }
+  return " " + std::string(unit);
+}
+
+}  // namespace
+
 std::string range_text(const Scale& s, double value) {
   const std::int64_t low = s.low == s.unavailable ? s.low + 1 : s.low;
   const std::int64_t high = s.high == s.unavailable ? s.high - 1 : s.high;
   char text[160];
-  std::snprintf(text, sizeof text, "%.10g %s is outside %.10g..%.10g", value, s.unit, quantity(s, low),
+  std::snprintf(text, sizeof text, "%.10g%s is outside %.10g..%.10g", value, written(s.unit).c_str(), quantity(s, low),
                 quantity(s, high));
   return text;
 }

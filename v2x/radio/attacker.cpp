@@ -43,6 +43,11 @@ void AttackedMedium::hold(SimTime at, StationId from, const Bytes& octets, doubl
   held_.push({at, from, order_++, octets, power_dbm});
 }
 
+void AttackedMedium::tell_dropped(SimTime at, StationId from, const Bytes& octets) const {
+  const Reception nobody{from, Fate::dropped, {}, 0};
+  witness_({at, at, at, from, octets, {&nobody, 1}});
+}
+
 void AttackedMedium::send(SimTime at, StationId from, Bytes octets, double power_dbm) {
   SimTime when = at;
   for (const Attack& attack : attacks_) {
@@ -50,6 +55,7 @@ void AttackedMedium::send(SimTime at, StationId from, Bytes octets, double power
     switch (attack.kind) {
       case Attack::Kind::drop:
         ++tampering_.dropped;
+        if (witness_) tell_dropped(at, from, octets);
         return;
       case Attack::Kind::alter:
         alter(attack, octets);

@@ -41,6 +41,10 @@ class AttackedMedium final : public Medium {
   void remove_station(StationId station) override { medium_->remove_station(station); }
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
+  void set_witness(Witness witness) override {
+    witness_ = witness;
+    medium_->set_witness(std::move(witness));
+  }
   [[nodiscard]] SimTime next_event() const override;
   [[nodiscard]] SimSpan lookahead() const override { return medium_->lookahead(); }
   [[nodiscard]] SimSpan busy_time(StationId station) const override { return medium_->busy_time(station); }
@@ -68,6 +72,7 @@ class AttackedMedium final : public Medium {
   };
   [[nodiscard]] bool strikes(const Attack& attack, SimTime at, StationId from);
   void alter(const Attack& attack, Bytes& octets);
+  void tell_dropped(SimTime at, StationId from, const Bytes& octets) const;
   void hold(SimTime at, StationId from, const Bytes& octets, double power_dbm);
 
   std::unique_ptr<Medium> medium_;
@@ -76,6 +81,7 @@ class AttackedMedium final : public Medium {
   std::priority_queue<Held, std::vector<Held>, std::greater<>> held_;
   std::uint64_t order_ = 0;
   Tampering tampering_;
+  Witness witness_;
 };
 
 }  // namespace isochron::v2x

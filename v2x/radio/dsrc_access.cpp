@@ -14,8 +14,7 @@ void DsrcMedium::message_arrives(Arrival arrival) {
   Access& access = access_[station];
   if (!receiver.there) return;
   if (access.queue.size() >= options_.queue) {
-    access.queue.pop_front();  // the oldest is worth least
-    ++counts_.expired;
+    expire_oldest(station, arrival.at);  // it is worth least
   }
   access.queue.push_back(std::move(arrival.message));
   if (countdowns_.at(station) != SimTime::never()) return;  // counts already for an earlier one
@@ -29,18 +28,26 @@ void DsrcMedium::message_arrives(Arrival arrival) {
   countdowns_.set(station, std::max(counted, arrival.at + options_.aifs));
 }
 
-bool DsrcMedium::drop_expired(Access& access, SimTime now) {
-  while (!access.queue.empty() && now - access.queue.front().sent > options_.lifetime) {
-    access.queue.pop_front();
-    ++counts_.expired;
+void DsrcMedium::expire_oldest(StationId station, SimTime now) {
+  std::deque<Message>& queue = access_[station].queue;
+  ++counts_.expired;
+  if (witness_) {
+    const Reception nobody{station, Fate::expired, {}, 0};
+    witness_({queue.front().sent, now, now, station, queue.front().octets, {&nobody, 1}});
   }
-  return !access.queue.empty();
+  queue.pop_front();
+}
+
+bool DsrcMedium::drop_expired(StationId station, SimTime now) {
+  const std::deque<Message>& queue = access_[station].queue;
+  while (!queue.empty() && now - queue.front().sent > options_.lifetime) expire_oldest(station, now);
+  return !queue.empty();
 }
 
 void DsrcMedium::countdown_expires(StationId station, SimTime now) {
   countdowns_.set(station, SimTime::never());
   Access& access = access_[station];
-  if (!drop_expired(access, now)) return;
+  if (!drop_expired(station, now)) return;
   Message message = std::move(access.queue.front());
   access.queue.pop_front();
   access.backoff = 0;

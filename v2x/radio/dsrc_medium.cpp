@@ -155,6 +155,7 @@ void DsrcMedium::start_frame(StationId from, Message message, SimTime now) {
   FrameOnAir& frame = frames_[slot];
   frame.from = from;
   frame.key = access_[from].draws.bits();
+  frame.start = now;
   frame.end = now + airtime(options_, message.octets.size());
   frame.message = std::move(message);
   endings_.push({frame.end, from, slot});
@@ -222,15 +223,39 @@ void DsrcMedium::refresh_busy(StationId station, SimTime now) {
 void DsrcMedium::end_frame(std::uint32_t slot, SimTime now) {
   FrameOnAir& frame = frames_[slot];
   std::shared_ptr<const SharedMessage> shared;
+  if (witness_) begin_account();
   for (const Heard& heard : frame.heard) {
-    if (receivers_[heard.to].locked == slot) finish_reception(frame, heard, now, shared);
+    Fate fate = heard.power_mw < preamble_mw_ ? Fate::weak : Fate::busy;
+    if (receivers_[heard.to].locked == slot) {
+      fate = finish_reception(frame, heard, now, shared) ? Fate::delivered : Fate::garbled;
+    }
+    if (witness_) account_[heard.to] = {heard.to, fate, now + flight(frame.from, heard.to), heard.power_mw};
     unhear(slot, heard, now);
   }
+  if (witness_) tell_witness(frame, shared ? shared->octets : frame.message.octets);
   counts_.events += frame.heard.size();
   receivers_[frame.from].transmitting = false;
   draw_backoff(access_[frame.from]);
   free_frames_.push_back(slot);
   refresh_busy(frame.from, now);
+}
+
+/// Whoever is not in a frame's list heard nothing of it.
+void DsrcMedium::begin_account() {
+  account_.resize(receivers_.size());
+  for (StationId to = 0; to < account_.size(); ++to) account_[to] = {to, Fate::weak, {}, 0};
+}
+
+void DsrcMedium::tell_witness(const FrameOnAir& frame, std::span<const std::uint8_t> octets) const {
+  std::vector<Reception> there;
+  for (const Reception& reception : account_) {
+    if (reception.to != frame.from && receivers_[reception.to].there) there.push_back(reception);
+  }
+  witness_({frame.message.sent, frame.start, frame.end, frame.from, octets, there});
+}
+
+SimSpan DsrcMedium::flight(StationId from, StationId to) const {
+  return SimSpan::from_ns(static_cast<std::int64_t>(distance(places_[from], places_[to]) / light_m_per_ns));
 }
 
 void DsrcMedium::unhear(std::uint32_t slot, const Heard& heard, SimTime now) {
@@ -244,19 +269,19 @@ void DsrcMedium::unhear(std::uint32_t slot, const Heard& heard, SimTime now) {
   refresh_busy(heard.to, now);
 }
 
-void DsrcMedium::finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
+bool DsrcMedium::finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
                                   std::shared_ptr<const SharedMessage>& shared) {
   Receiver& r = receivers_[heard.to];
   settle(r, now);
   const bool unharmed = r.log_success > -1e-12 || unit_of(mixed(~frame.key ^ heard.to)) < repeatable_exp(r.log_success);
   if (!r.there || !unharmed) {
     ++counts_.lost;
-    return;
+    return false;
   }
   if (!shared) shared = std::make_shared<const SharedMessage>(std::move(frame.message.octets));
-  const double flight_ns = distance(places_[frame.from], places_[heard.to]) / light_m_per_ns;
-  landings_.push({now + SimSpan::from_ns(static_cast<std::int64_t>(flight_ns)), heard.to, frame.from,
-                  frame.message.sent, heard.power_mw, shared});
+  landings_.push(
+      {now + flight(frame.from, heard.to), heard.to, frame.from, frame.message.sent, heard.power_mw, shared});
+  return true;
 }
 
 }  // namespace isochron::v2x

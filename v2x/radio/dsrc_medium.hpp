@@ -34,6 +34,7 @@ class DsrcMedium final : public Medium {
   void remove_station(StationId station) override;
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
+  void set_witness(Witness witness) override { witness_ = std::move(witness); }
   [[nodiscard]] SimTime next_event() const override;
   [[nodiscard]] SimSpan lookahead() const override;
   [[nodiscard]] SimSpan busy_time(StationId station) const override;
@@ -92,6 +93,7 @@ class DsrcMedium final : public Medium {
   };
   struct FrameOnAir {
     StationId from = 0;
+    SimTime start;
     SimTime end;
     Message message;
     std::uint64_t key = 0;  // of its draws
@@ -138,7 +140,8 @@ class DsrcMedium final : public Medium {
   void draw_backoff(Access& access) {
     access.backoff = static_cast<std::uint32_t>(access.draws.below(options_.contention_window + 1));
   }
-  bool drop_expired(Access& access, SimTime now);
+  bool drop_expired(StationId station, SimTime now);
+  void expire_oldest(StationId station, SimTime now);
 
   // air: who hears what (dsrc_medium.cpp)
   void start_frame(StationId from, Message message, SimTime now);
@@ -148,8 +151,11 @@ class DsrcMedium final : public Medium {
   void lock_or_not(Receiver& receiver, std::uint32_t slot, double power_mw, SimTime now) const;
   void settle(Receiver& receiver, SimTime now) const;
   void refresh_busy(StationId station, SimTime now);
-  void finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
+  bool finish_reception(FrameOnAir& frame, const Heard& heard, SimTime now,
                         std::shared_ptr<const SharedMessage>& shared);
+  [[nodiscard]] SimSpan flight(StationId from, StationId to) const;
+  void begin_account();
+  void tell_witness(const FrameOnAir& frame, std::span<const std::uint8_t> octets) const;
   void land_before(SimTime bound, const Deliver& deliver);
 
   // links: how loud (dsrc_links.cpp)
@@ -187,6 +193,8 @@ class DsrcMedium final : public Medium {
   SimTime now_;
   MediumCounts counts_;
   DeliveryDigest digest_;
+  Witness witness_;
+  std::vector<Reception> account_;  // by station, of the frame that ends
 };
 
 }  // namespace isochron::v2x

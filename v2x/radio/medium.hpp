@@ -37,6 +37,33 @@ struct Delivery {
 };
 using Deliver = std::function<void(const Delivery&)>;
 
+/// What became of a message at one of the stations that were there.
+enum class Fate : std::uint8_t {
+  delivered,
+  lost,     // by the fixed medium's luck
+  weak,     // too far, or too much in between
+  busy,     // the receiver was talking, or following another frame
+  garbled,  // interference or noise ate it
+  expired,  // it waited too long for the channel: nobody heard it
+  dropped   // by an attacker: nobody heard it
+};
+struct Reception {
+  StationId to = 0;
+  Fate fate = Fate::delivered;
+  SimTime received;  // delivered only
+  double power_mw = 0;
+};
+/// One message's whole story, told when it is known.
+struct Transmission {
+  SimTime sent;
+  SimTime started;  // on the air
+  SimTime ended;
+  StationId from = 0;
+  std::span<const std::uint8_t> octets;   // these two are valid during the call
+  std::span<const Reception> receptions;  // of every other station there, by id; expired, dropped: the sender alone
+};
+using Witness = std::function<void(const Transmission&)>;
+
 struct MediumCounts {
   std::uint64_t sent = 0;         // handed to send()
   std::uint64_t transmitted = 0;  // began on the air
@@ -59,6 +86,9 @@ class Medium {
   static constexpr double default_power = std::numeric_limits<double>::quiet_NaN();
   virtual void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) = 0;
   virtual void advance(SimTime until, const Deliver& deliver) = 0;
+
+  /// Is told what became of each message from now on; costs a look at every station for each message.
+  virtual void set_witness(Witness witness) = 0;
 
   /// When something will happen next if nobody sends; never() if nothing will.
   [[nodiscard]] virtual SimTime next_event() const = 0;

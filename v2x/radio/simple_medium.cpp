@@ -47,15 +47,22 @@ void SimpleMedium::send(SimTime at, StationId from, Bytes octets, double) {
   ++counts_.transmitted;
   const SimSpan delay = kind_ == Kind::ideal ? options_.aifs + airtime(options_, octets.size()) : options_.fixed_delay;
   const auto shared = std::make_shared<const SharedMessage>(std::move(octets));
+  receptions_.clear();
   for (StationId to = 0; to < stations_.size(); ++to) {
     Station& station = stations_[to];
-    if (to == from || !station.there || distance(station.at, stations_[from].at) > options_.range_m) continue;
-    if (kind_ == Kind::fixed && station.luck.chance(options_.fixed_loss)) {
+    if (to == from || !station.there) continue;
+    Reception reception{to, Fate::delivered, at + delay, ratio_of_db(options_.power_dbm)};
+    if (distance(station.at, stations_[from].at) > options_.range_m) {
+      reception.fate = Fate::weak;
+    } else if (kind_ == Kind::fixed && station.luck.chance(options_.fixed_loss)) {
       ++counts_.lost;
-      continue;
+      reception.fate = Fate::lost;
+    } else {
+      arrivals_.push({at + delay, to, from, counts_.sent, at, shared});
     }
-    arrivals_.push({at + delay, to, from, counts_.sent, at, shared});
+    receptions_.push_back(reception);
   }
+  if (witness_) witness_({at, at, at + delay, from, shared->octets, receptions_});
 }
 
 void SimpleMedium::advance(SimTime until, const Deliver& deliver) {

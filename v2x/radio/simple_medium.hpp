@@ -21,6 +21,7 @@ class SimpleMedium final : public Medium {
   void remove_station(StationId station) override;
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
+  void set_witness(Witness witness) override { witness_ = std::move(witness); }
   [[nodiscard]] SimTime next_event() const override;
   [[nodiscard]] SimSpan lookahead() const override;
   [[nodiscard]] SimSpan busy_time(StationId) const override { return SimSpan::zero(); }
@@ -54,6 +55,8 @@ class SimpleMedium final : public Medium {
   SimTime now_;
   MediumCounts counts_;
   DeliveryDigest digest_;
+  Witness witness_;
+  std::vector<Reception> receptions_;  // of the message being sent
 };
 
 }  // namespace isochron::v2x

@@ -93,7 +93,7 @@ TEST(CodecBadInput, ValuesOutsideTheirRangeAreRefusedOnEncodeWithTheFieldsName) 
   expect_refused(frame, "BSM.coreData.speed", "outside 0..163.8");
   reset();
   core.speed_m_s = -0.02;
-  expect_refused(frame, "BSM.coreData.speed", "-0.02");
+  expect_refused(frame, "BSM.coreData.speed", "-0.02 m/s is");
   reset();
   core.latitude_deg = 90.001;
   expect_refused(frame, "BSM.coreData.lat", "outside -90..90");

@@ -48,10 +48,51 @@ std::pair<std::vector<Copy>, std::uint64_t> street(const char* kind, SimSpan ste
   return {heard, medium->digest()};
 }
 
+/// What a witness was told, and what was delivered, as one number for each.
+struct Told {
+  std::uint64_t delivered = 0, others = 0, messages = 0, deliveries = 0;
+};
+Told witnessed(const char* kind, bool attacked) {
+  MediumOptions options;
+  options.fixed_loss = 0.3;
+  options.range_m = 400;
+  auto medium = make_medium(kind, options);
+  if (attacked) medium = std::make_unique<AttackedMedium>(std::move(medium), std::vector{Attack{}}, 1);
+  Told told;
+  medium->set_witness([&](const Transmission& t) {
+    ++told.messages;
+    EXPECT_EQ(t.octets.size(), 40u);
+    EXPECT_GE(t.ended, t.started);
+    for (const Reception& r : t.receptions) {
+      (r.fate == Fate::delivered ? told.delivered : told.others) += 1;
+      EXPECT_TRUE(r.fate != Fate::delivered || r.received >= t.ended);
+    }
+  });
+  for (int i = 0; i < 12; ++i) medium->add_station({i * 60.0, 0, 1.5});
+  for (int k = 0; k < 50; ++k) {
+    for (StationId i = 0; i < 12; ++i) medium->send(at(10ms * k) + 50us * i, i, Bytes(40));
+    medium->advance(at(10ms * (k + 1)), [&](const Delivery&) { ++told.deliveries; });
+  }
+  medium->advance(at(2s), [&](const Delivery&) { ++told.deliveries; });
+  return told;
+}
+
 class EveryMedium : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Radio, EveryMedium, testing::Values("ideal", "fixed", "802.11p"), [](const auto& i) {
   return std::string(i.param) == "802.11p" ? std::string("Dsrc") : std::string(i.param);
 });
+
+TEST_P(EveryMedium, TellsItsWitnessWhatBecameOfEachMessage) {
+  const Told told = witnessed(GetParam(), false);
+  EXPECT_EQ(told.messages, 600u);
+  EXPECT_EQ(told.delivered, told.deliveries);
+  EXPECT_EQ(told.delivered + told.others, 600u * 11);
+  EXPECT_GT(told.others, 100u);  // out of range, lost, busy, garbled
+  EXPECT_GT(told.delivered, 600u);
+  const Told dropped = witnessed(GetParam(), true);
+  EXPECT_EQ(dropped.messages, 600u);
+  EXPECT_EQ(dropped.delivered, 0u);
+}
 
 TEST_P(EveryMedium, DeliversInTimeOrderAndNeverBeforeTheLookahead) {
   const auto [heard, digest] = street(GetParam(), 100ms);

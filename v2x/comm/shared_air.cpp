@@ -1,0 +1,70 @@
+#include "v2x/comm/shared_air.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace isochron::v2x {
+
+SharedAir::SharedAir(const AirSettings& settings, std::map<std::string, std::string> owners, OnLog on_log)
+    : air_(settings), owners_(std::move(owners)), on_log_(std::move(on_log)) {}
+
+void SharedAir::enter(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  seats_[client] = {air_.time(), {}};
+}
+
+void SharedAir::leave(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  if (seats_.erase(client) > 0) advance();
+}
+
+AirNews SharedAir::exchange(const std::string& client, const AirUp& up) {
+  const std::lock_guard lock(mutex_);
+  Seat& seat = seats_[client];
+  air_.hear(up);
+  seat.told = std::max(seat.told, up.until);
+  advance();
+  AirNews news = std::exchange(seat.outbox, {});
+  news.stamp = air_.time();
+  return news;
+}
+
+void SharedAir::advance() {
+  SimTime least = SimTime::never();
+  for (const auto& [name, seat] : seats_) least = std::min(least, seat.told);
+  if (least == SimTime::never() || least <= air_.time()) return;
+  air_.advance(least - SimSpan::from_ns(1), [this](AirDelivery&& delivery) {
+    const auto owner = owners_.find(delivery.to);
+    if (owner == owners_.end()) return;
+    const auto seat = seats_.find(owner->second);
+    if (seat != seats_.end()) seat->second.outbox.deliveries.push_back(std::move(delivery));
+  });
+  const AirLog log = air_.log(air_.time());
+  for (const AirBusy& busy : log.busy) {
+    const auto owner = owners_.find(busy.name);
+    const auto seat = owner == owners_.end() ? seats_.end() : seats_.find(owner->second);
+    if (seat != seats_.end()) seat->second.outbox.busy.push_back(busy);
+  }
+  if (log.frames.empty() && log.busy.empty()) return;
+  figures_.take(log);
+  on_log_(log);
+}
+
+AirFigures SharedAir::figures() const {
+  const std::lock_guard lock(mutex_);
+  return figures_;
+}
+SimTime SharedAir::time() const {
+  const std::lock_guard lock(mutex_);
+  return air_.time();
+}
+std::uint64_t SharedAir::late() const {
+  const std::lock_guard lock(mutex_);
+  return air_.late();
+}
+std::size_t SharedAir::clients() const {
+  const std::lock_guard lock(mutex_);
+  return seats_.size();
+}
+
+}  // namespace isochron::v2x
