@@ -61,8 +61,8 @@ class Reader {
     figures_.rpm_most = std::max(figures_.rpm_most, state.rpm);
     for (std::size_t i = 0; i < state.wheel_speed.size(); ++i) {
       figures_.travel_most = std::max(figures_.travel_most, std::abs(state.suspension[i]));
+      if (state.speed < fast || state.wheel_speed[i] <= 0) continue;  // at the start no tyre carries anything yet
       figures_.load_least = std::min(figures_.load_least, state.tyre_load[i]);
-      if (state.speed < fast || state.wheel_speed[i] <= 0) continue;
       const double radius = state.speed / state.wheel_speed[i];
       radius_ = ++rolled_ == 1 ? radius : radius_ + (radius - radius_) / static_cast<double>(std::min(rolled_, 400L));
       if (rolled_ > 40) figures_.slip_most = std::max(figures_.slip_most, std::abs(radius_ / radius - 1));
@@ -87,7 +87,10 @@ std::string row(const VehicleFigures& v, std::size_t run) {
          cell(number_text(v.braked, 2) + " m/s²") + cell(seconds_text(v.stood_s)) +
          wheels(number_text(v.gear_most, 2)) + wheels(number_text(v.rpm_most, 4)) +
          wheels(number_text(100 * v.slip_most, 2) + " %") + wheels(number_text(1000 * v.travel_most, 3) + " mm") +
-         wheels(v.load_least <= 0 ? "a wheel lifted" : number_text(v.load_least, 3) + " N") + "</tr>";
+         wheels(v.load_least > 1e299 ? "–"
+                : v.load_least <= 0  ? "a wheel lifted"
+                                     : number_text(v.load_least, 3) + " N") +
+         "</tr>";
 }
 
 std::string speeds_of(const RunData& run, std::size_t index) {
