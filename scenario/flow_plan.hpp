@@ -8,6 +8,7 @@
 //
 // Fails: plan_flows() throws InputError with every mistake, placed in the scenario.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,18 +18,22 @@
 
 namespace isochron {
 
+struct RunReport;
+
 struct FlowPlan {
   /// How a flow stands in the journal.
   struct Topic {
     std::string name;
     bool journaled = true;
     bool in_digest = true;
-    std::string program = {};  // whose doings it tells
+    std::string program = {};                           // whose doings it tells
+    std::function<void(const void* value)> watch = {};  // is shown each message as it is recorded
   };
   flow::System system;
-  std::vector<Topic> topics;  // of each flow
-  std::vector<Place> places;  // of each node
-  Named<SimSpan> programs;    // and their periods; zero = none
+  std::vector<Topic> topics;                      // of each flow
+  std::vector<Place> places;                      // of each node
+  Named<SimSpan> programs;                        // and their periods; zero = none
+  std::function<void(RunReport&)> conclude = {};  // adds what it knows to the report
 };
 
 FlowPlan plan_flows(const Scenario& scenario);

@@ -219,6 +219,7 @@ RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& o
   report.programs = recorder.programs();
   for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
+  if (plan.conclude) plan.conclude(report);
   record.finish(report);
   report.shares.programs = report.wall;
   return report;

@@ -19,6 +19,7 @@
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/v2x_section.hpp"
 #include "scenario/vehicle_section.hpp"
 
 namespace isochron {
@@ -326,6 +327,7 @@ struct Scenario : Section {
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   std::optional<AgentsSection> agents;
+  std::optional<V2xSection> v2x;
   FlowsSection flows;
   NetworkSection network;
   TimeSection time;
@@ -346,6 +348,7 @@ void describe(V& v, Scenario& s) {
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
+  v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("time", s.time, "by which rule time passes");

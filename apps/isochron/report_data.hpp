@@ -78,6 +78,15 @@ struct HilFigures {
   std::vector<TargetFigures> targets;
 };
 
+/// Radio: what was delivered how far and how late, and what became of the rest.
+struct V2xFigures {
+  std::uint64_t messages = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> by_type, receptions;
+  Line delivery;  // share delivered over metres
+  Line latency;   // share delivered within so many milliseconds
+  double latency_mean_s = 0, latency_p99_s = 0, latency_max_s = 0, busy_mean = 0, busy_max = 0;
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -88,6 +97,7 @@ struct Figures {
   std::vector<ProgramFigures> programs;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
+  std::optional<V2xFigures> v2x;
 };
 
 struct RunData {
