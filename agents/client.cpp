@@ -13,12 +13,7 @@ constexpr auto look_every = 20ms;  // of the keeper, while the simulation is awa
 std::string body_type_url() { return "/" + state::Body::descriptor()->full_name(); }
 
 Client::Client(const link::Key& key, const ClientSettings& settings, const link::Faults& faults)
-    : shared_(5ms), link_(reactor_, key, shared_, settings) {
-  if (faults.any()) {
-    link_.wrap_ports([this, faults, name = settings.name](std::unique_ptr<DatagramPort> port) {
-      return link::with_faults(reactor_, std::move(port), faults, name);
-    });
-  }
+    : network_(reactor_, faults, settings.name), shared_(5ms), link_(network_, key, shared_, settings) {
   link_.set_waiting(true);
   link_.start();
   keeper_ = std::thread([this] { keep_alive(); });

@@ -78,6 +78,7 @@ class Client {
   std::optional<Turn> decided(SimTime t);
 
   link::EpollReactor reactor_;
+  link::FaultyReactor network_;
   SharedCache shared_;
   ClientLink link_;
   std::mutex running_;  // held by who runs the reactor

@@ -139,7 +139,7 @@ void ClientLink::enter(const wire::WorldInfo& world) {
       session_.reset();
       return retry_later(opened.error().what);
     }
-    port_ = wrap_ ? wrap_(std::move(*opened)) : std::move(*opened);
+    port_ = std::move(*opened);
     port_->set_receiver([this](std::span<const Datagram> datagrams) { receive(datagrams); });
   }
   refresh_ = WallSpan::from_ns(static_cast<std::int64_t>(std::max(1U, world.refresh_ms())) * 1'000'000);

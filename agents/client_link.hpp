@@ -63,9 +63,6 @@ class ClientLink {
   /// Says good-bye a few times; nothing is sent afterwards.
   void leave();
   [[nodiscard]] const LinkCounts& counts() const { return counts_; }
-  using WrapPort = std::function<std::unique_ptr<DatagramPort>(std::unique_ptr<DatagramPort>)>;
-  /// Datagrams of every port that is opened from now on pass through this.
-  void wrap_ports(WrapPort wrap) { wrap_ = std::move(wrap); }
   void start() { connect(); }
   /// Called whenever something came, while this is set; nothing is locked.
   void on_news(std::function<void()> call) { on_news_ = std::move(call); }
@@ -97,7 +94,6 @@ class ClientLink {
   link::Key key_;
   SharedCache& shared_;
   ClientSettings settings_;
-  WrapPort wrap_;
   std::function<void()> on_news_;
   std::unique_ptr<Stream> stream_;
   link::FrameReader reader_{64 << 20};

@@ -47,22 +47,13 @@ Server::Server(Reactor& reactor, const link::Key& key, const Address& at, const 
       });
     });
   }
-  listen();
+  port_->set_receiver([this](std::span<const Datagram> datagrams) { receive(datagrams); });
   beat();
 }
 
 Server::~Server() {
   reactor_.cancel(timer_);
   pool_.reset();
-}
-
-void Server::listen() {
-  port_->set_receiver([this](std::span<const Datagram> datagrams) { receive(datagrams); });
-}
-
-void Server::wrap_port(const WrapPort& wrap) {
-  port_ = wrap(std::move(port_));
-  listen();
 }
 
 Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionKeys& keys) {

@@ -60,9 +60,6 @@ class Server {
   void expect(std::uint32_t clients, WallSpan limit) {
     map_.expect(clients, settings_.world.start, reactor_.now(), limit);
   }
-  /// Where datagrams really go out and come in may be something else: a port that loses some, say.
-  using WrapPort = std::function<std::unique_ptr<DatagramPort>(std::unique_ptr<DatagramPort>)>;
-  void wrap_port(const WrapPort& wrap);
 
   /// What the door does once somebody has proved to hold the key; also for clients in this process.
   Admitted admit(const wire::ConnectRequest& request, const link::SessionKeys& keys);
@@ -73,7 +70,6 @@ class Server {
   void speak(WallTime now);
   void forget_ended();
   void beat();
-  void listen();
 
   Reactor& reactor_;
   ServerSettings settings_;

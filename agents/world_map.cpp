@@ -7,6 +7,8 @@ namespace {
 
 /// A returning client with the same name may take over after this much silence.
 constexpr WallSpan takeover_after = std::chrono::milliseconds(500);
+/// Who stalls once comes back at once; who does it again is kept out so much longer than others waited for it.
+constexpr int bar_for = 20;
 
 SimTime round_up(SimTime t, SimSpan step) {
   const std::int64_t rest = t.ns() % step.ns();
@@ -108,7 +110,7 @@ WorldMap::Heard WorldMap::take(Profile& client, wire::RawUp& up, WallTime now) {
     client.progressed = now;
   }
   if (up.waiting()) client.asked = true;
-  if (client.standing == Standing::outside) try_to_enter(client);
+  if (client.standing == Standing::outside) try_to_enter(client, now);
   find_minimum();
   settle(now);
   return Heard::fine;
@@ -236,8 +238,8 @@ void WorldMap::hide(std::uint32_t slot, const std::string& reason) {
   }
 }
 
-void WorldMap::try_to_enter(Profile& client) {
-  if (client.with_state == 0) return;
+void WorldMap::try_to_enter(Profile& client, WallTime now) {
+  if (client.with_state == 0 || now < client.barred_until) return;
   const bool empty = in_world() == 0 && gather_until_ == WallTime::before_all();
   if (client.progress < minimum_ && !empty) {
     // Each time it was too late, it is told to begin further ahead, so that it gets in however slow its link is.
@@ -304,6 +306,7 @@ void WorldMap::scan(WallTime now) {
       shoot_down(*client, "it was silent");
     } else if (holds_up && now - client->progressed > settings_.stall) {
       ++counts_.stalled;
+      if (client->stalls++ > 0) client->barred_until = now + bar_for * settings_.stall;
       shoot_down(*client, "it stood still");
     }
   }

@@ -78,9 +78,10 @@ struct Profile {
   SimTime begin_at = SimTime::before_all();
   WallTime heard = WallTime::zero();
   WallTime progressed = WallTime::zero();
-  int lies = 0;
-  std::vector<std::uint32_t> agents;  // slots, by agent number; none = no such agent
-  std::uint32_t with_state = 0;       // of them
+  int lies = 0, stalls = 0;
+  WallTime barred_until = WallTime::before_all();  // it stalled again and again
+  std::vector<std::uint32_t> agents;               // slots, by agent number; none = no such agent
+  std::uint32_t with_state = 0;                    // of them
 
   Outbox<wire::DownNotice> notices;
   InOrder noticed;
@@ -179,7 +180,7 @@ class WorldMap {
   void withdraw(Profile& client, std::uint32_t agent);
   void update(Profile& client, wire::RawAgent& entry, WallTime now);
   bool within_world(Profile& client, SimTime progress) const;
-  void try_to_enter(Profile& client);
+  void try_to_enter(Profile& client, WallTime now);
   void shoot_down(Profile& client, const std::string& reason);
   void show(std::uint32_t slot);
   void hide(std::uint32_t slot, const std::string& reason);

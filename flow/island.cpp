@@ -23,14 +23,13 @@ bool full(const Assembly::End& sink) {
 Island::Island(Assembly& assembly, std::uint32_t self)
     : assembly_(assembly), node_(*assembly.nodes()[self]), self_(self) {}
 
-std::vector<std::uint32_t> Island::neighbours() const {
+std::vector<std::uint32_t> Island::neighbours(const Graph& graph, std::uint32_t self) {
   std::set<std::uint32_t> all;
-  for (const Assembly::Link& link : assembly_.links()) {
-    const auto [output, input] = link.connection;
-    if (output.node == self_) all.insert(input.node);
-    if (input.node == self_) all.insert(output.node);
+  for (const auto& [output, input] : graph.connections) {
+    if (output.node == self) all.insert(input.node);
+    if (input.node == self) all.insert(output.node);
   }
-  all.erase(self_);
+  all.erase(self);
   return {all.begin(), all.end()};
 }
 

@@ -21,8 +21,9 @@ class Island {
   /// The assembly is split (AssemblyPlan::split).
   Island(Assembly& assembly, std::uint32_t self);
 
-  /// The nodes that this one has flows with: each must be joined.
-  [[nodiscard]] std::vector<std::uint32_t> neighbours() const;
+  /// The nodes that `self` has flows with: each must be joined.
+  [[nodiscard]] static std::vector<std::uint32_t> neighbours(const Graph& graph, std::uint32_t self);
+  [[nodiscard]] std::vector<std::uint32_t> neighbours() const { return neighbours(assembly_.graph(), self_); }
   void join(std::uint32_t other, Transport& transport);
 
   /// Greets everybody and starts the node.

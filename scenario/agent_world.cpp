@@ -7,10 +7,14 @@
 #include "core/ensure.hpp"
 #include "core/nearest_name.hpp"
 #include "world/fields.hpp"
+#include "world/vectors.hpp"
 #include "world/vehicle/kinematic_car.hpp"
 
 namespace isochron {
 namespace {
+
+using world::operator+;
+using world::operator-;
 
 constexpr SimSpan driver_period = std::chrono::milliseconds(20);
 
@@ -175,7 +179,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
       own_.push_back({name, &section, body, bodiless ? std::array<double, 3>{} : size_of(world.engine(), body)});
     } else if (!bodiless) {
       bodies_[name] = body;
-      make_passable(body);
+      lend(body);
     }
   }
   for (const std::string& guest : scenario_.agents->guests) guests_.push_back(world.body(guest));
@@ -260,8 +264,36 @@ std::uint32_t AgentWorld::body_for(const std::string& name) {
   const std::uint32_t body = guests_.back();
   guests_.pop_back();
   bodies_[name] = body;
-  make_passable(body);
+  lend(body);
   return body;
+}
+
+/// A body that shows somebody else's agent: what hangs on it goes where it goes.
+void AgentWorld::lend(std::uint32_t body) {
+  make_passable(body);
+  const world::Engine& engine = stage_->world().engine();
+  const auto& names = engine.catalog().bodies;
+  const world::Pose at = engine.motion(body).pose;
+  const world::Quat back = world::conjugate(at.orientation);
+  for (std::uint32_t other = 1; other < names.size(); ++other) {
+    if (!names[other].starts_with(names[body] + "/") || !engine.can_place(other)) continue;
+    const world::Pose pose = engine.motion(other).pose;
+    followers_[body].push_back(
+        {other, {world::rotate(back, pose.position - at.position), world::multiply(back, pose.orientation)}});
+  }
+}
+
+bool AgentWorld::move(std::uint32_t body, const world::Motion& motion) {
+  if (!stage_->world().place(body, motion).ok()) return false;
+  const auto found = followers_.find(body);
+  if (found == followers_.end()) return true;
+  for (const Follower& follower : found->second) {
+    world::Motion its = motion;
+    its.pose.position = motion.pose.position + world::rotate(motion.pose.orientation, follower.offset.position);
+    its.pose.orientation = world::multiply(motion.pose.orientation, follower.offset.orientation);
+    (void)stage_->world().place(follower.body, its).ok();
+  }
+  return true;
 }
 
 void AgentWorld::make_passable(std::uint32_t body) {
@@ -280,7 +312,7 @@ bool AgentWorld::place(const AgentState& state) {
   const std::uint32_t body = body_for(state.name);
   if (body == 0) return false;
   const world::Motion motion{{state.position, state.orientation}, state.linear, state.angular};
-  return stage_->world().place(body, motion).ok();
+  return move(body, motion);
 }
 
 void AgentWorld::remove(const std::string& name) {
@@ -289,7 +321,7 @@ void AgentWorld::remove(const std::string& name) {
   // Out of everybody's way and sight; it is placed anew when it comes back.
   world::Motion away;
   away.pose.position = {1e4, 1e4 + 20.0 * found->second, 5};
-  (void)stage_->world().place(found->second, away).ok();
+  move(found->second, away);
 }
 
 void AgentWorld::obey_signals() {

@@ -89,6 +89,8 @@ class AgentWorld {
                 const std::vector<std::uint32_t>& others);
   void obey_signals();
   std::uint32_t body_for(const std::string& name);
+  void lend(std::uint32_t body);
+  bool move(std::uint32_t body, const world::Motion& motion);
   void make_passable(std::uint32_t body);
 
   Scenario scenario_;  // a copy, with this client's robots only
@@ -106,7 +108,12 @@ class AgentWorld {
   std::unique_ptr<V2xUnit> radio_;
   LampBoard lamps_;
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned
-  std::vector<std::uint32_t> guests_;            // free
+  struct Follower {
+    std::uint32_t body;
+    world::Pose offset;  // in the frame of the one it follows
+  };
+  std::map<std::uint32_t, std::vector<Follower>> followers_;  // of bodies that others have: the wheels of a car
+  std::vector<std::uint32_t> guests_;                         // free
 };
 
 }  // namespace isochron

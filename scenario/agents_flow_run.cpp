@@ -10,17 +10,19 @@
 #include "scenario/agent_world.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/v2x_node.hpp"
+#include "world/messages.hpp"
 
 namespace isochron {
 namespace {
 
 class AgentNode final : public flow::UserNode {
  public:
-  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others)
-      : world_(scenario, client), heartbeat_(scenario.agents->heartbeat) {
+  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others, bool seen)
+      : world_(scenario, client), heartbeat_(scenario.agents->heartbeat), state_(world_.stage().world().make_state()) {
     for (const std::string& other : others) input<&AgentNode::hear>(other);
     if (scenario.v2x) input<&AgentNode::hear_radio>("radio");
     output<&AgentNode::tell>("states", flow::every(heartbeat_));
+    if (seen) output<&AgentNode::show>("tf", flow::every(heartbeat_));
     if (scenario.v2x) output<&AgentNode::tell_radio>("said", flow::every(heartbeat_));
   }
 
@@ -30,12 +32,23 @@ class AgentNode final : public flow::UserNode {
     heard_[from.index] = states;
   }
 
-  void tell(AgentStates& states, SimTime t) {
+  /// Whichever output comes first at t takes the steps.
+  void advance(SimTime t) {
     while (world_.time() < t) {
       place_others();
       const auto stepped = world_.take_step();
       if (!stepped.ok()) throw std::runtime_error(stepped.error());
     }
+  }
+
+  void show(tf2_msgs::TFMessage& transforms, SimTime t) {
+    advance(t);
+    world_.stage().world().read(state_);
+    fill(transforms, state_, world_.stage().world().catalog());
+  }
+
+  void tell(AgentStates& states, SimTime t) {
+    advance(t);
     states.stamp = t;
     states.agents.resize(world_.own().size());
     for (std::size_t i = 0; i < states.agents.size(); ++i) world_.fill(i, states.agents[i]);
@@ -60,6 +73,7 @@ class AgentNode final : public flow::UserNode {
 
   AgentWorld world_;
   SimSpan heartbeat_;
+  world::State state_;
   std::vector<AgentStates> heard_;
 };
 
@@ -87,8 +101,10 @@ FlowPlan plan_agents(const Scenario& scenario, const std::function<void(const vo
     for (const std::string& other : clients) {
       if (other != client) others.push_back(other);
     }
-    system.add(client, std::make_unique<AgentNode>(scenario, client, others));
+    const bool seen = client == clients.front();  // all are in every world: one of them is seen
+    system.add(client, std::make_unique<AgentNode>(scenario, client, others, seen));
     plan.topics.push_back({"/agents/" + client});
+    if (seen) plan.topics.push_back({"/tf", true, false});
     if (scenario.v2x) plan.topics.push_back({"/v2x/said/" + client});
     plan.places.push_back(scenario.agents->place);
   }

@@ -27,10 +27,16 @@ class OwnServer {
     thread_ = std::thread([this] { reactor_.run(); });
   }
   ~OwnServer() {
-    reactor_.stop();
-    thread_.join();
+    stop();
     server_.reset();
   }
+  void stop() {
+    if (!thread_.joinable()) return;
+    reactor_.stop();
+    thread_.join();
+  }
+  /// Once it has stopped.
+  [[nodiscard]] agents::ServerReport report() const { return server_->report(); }
   [[nodiscard]] const link::Key& key() const { return key_; }
   [[nodiscard]] Address address() const { return server_->address(); }
 
@@ -48,22 +54,20 @@ agents::ClientSettings client_settings(const Address& server, const std::string&
   return settings;
 }
 
-std::string described(const std::string& name, const AgentClient::Ending& ending) {
-  const double share =
-      ending.heartbeats == 0 ? 0 : 100.0 * static_cast<double>(ending.waits) / static_cast<double>(ending.heartbeats);
-  char text[320];
-  std::snprintf(
-      text, sizeof text,
-      "%s: %llu heartbeats, waited at %.0f %% of them (%s), others' states at most %s old, %llu datagrams out, "
-      "%llu in, %llu said again",
-      name.c_str(), static_cast<unsigned long long>(ending.heartbeats), share,
-      format_ns_short(ending.waited.ns()).c_str(), format_ns_short(ending.oldest.ns()).c_str(),
-      static_cast<unsigned long long>(ending.link.sent), static_cast<unsigned long long>(ending.link.received),
-      static_cast<unsigned long long>(ending.link.resent));
-  std::string line = text;
-  if (ending.skipped > 0) line += ", began later " + std::to_string(ending.skipped) + " times";
-  if (ending.shut_down > 0) line += ", saw " + std::to_string(ending.shut_down) + " agents shut down";
-  return line;
+AgentClientReport client_report(const std::string& name, std::size_t agents, const AgentClient::Ending& ending) {
+  return {.name = name,
+          .agents = agents,
+          .heartbeats = ending.heartbeats,
+          .waits = ending.waits,
+          .waited_s = ending.waited.seconds(),
+          .oldest_s = ending.oldest.seconds(),
+          .sent = ending.link.sent,
+          .received = ending.link.received,
+          .said_again = ending.link.resent,
+          .dropped = ending.link.dropped,
+          .joins = ending.link.joins,
+          .began_later = ending.skipped,
+          .shut_down = ending.shut_down};
 }
 
 /// Writes a client's states and progress; one for each thread.
@@ -82,6 +86,7 @@ class Lane {
     newest_.store(states.stamp.ns(), std::memory_order_relaxed);
   }
   void end() { record_.leave(who_); }
+  [[nodiscard]] Producer& producer() { return producer_; }
   [[nodiscard]] SimTime newest() const { return SimTime::from_ns(newest_.load(std::memory_order_relaxed)); }
 
  private:
@@ -117,7 +122,7 @@ struct Seat {
 
 void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunRecord& record, const RunWatch& watch) {
   agents::Client client(server.key(), client_settings(server.address(), seat.name),
-                        to_faults(scenario.agents->link, scenario.seed));
+                        to_faults(scenario.faults, scenario.seed));
   seat.ending.failure = client.join(30s);
   if (seat.ending.failure.empty()) {
     const std::jthread stopper([&](const std::stop_token& stop) {
@@ -133,11 +138,22 @@ void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunReco
   seat.done.store(true);
 }
 
-void conclude(RunReport& report, const std::string& name, const AgentClient::Ending& ending) {
-  report.notes.push_back(described(name, ending));
+void conclude(RunReport& report, const std::string& name, AgentClient& client, const AgentClient::Ending& ending) {
+  if (!report.agents) report.agents.emplace();
+  report.agents->clients.push_back(client_report(name, client.world().own().size(), ending));
   if (ending.failure.empty()) return;
   report.end = RunReport::End::failed;
   report.why += (report.why.empty() ? "" : "\n") + name + ": " + ending.failure;
+}
+
+void conclude(RunReport& report, const agents::ServerReport& server) {
+  report.agents->shot_down = server.map.shot_down;
+  report.agents->stalled = server.map.stalled;
+  report.agents->fenced = server.map.fenced;
+  for (std::size_t i = 0; i < agents::drop_kinds; ++i) {
+    if (server.counts.dropped[i] == 0) continue;
+    report.agents->dropped.emplace_back(to_string(static_cast<agents::Drop>(i)), server.counts.dropped[i]);
+  }
 }
 
 }  // namespace
@@ -165,6 +181,12 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
   RunRecord record(scenario, options, clock, disk, names);
   for (std::uint32_t i = 0; i < seats.size(); ++i) {
     seats[i]->lane = std::make_unique<Lane>(record, seats[i]->name, ParticipantId(i));
+    Stage& stage = seats[i]->client->world().stage();
+    if (i == 0) {
+      stage.begin(record, watch);  // all are in every world: one of them is seen
+    } else {
+      stage.begin_readings(record.journal(), seats[i]->lane->producer());
+    }
   }
   RunReport report = report_of(scenario);
   std::unique_ptr<RecordedAir> air;
@@ -176,7 +198,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
   }
   SimTime least = SimTime::zero();
   {
-    const OwnServer server(scenario, static_cast<std::uint32_t>(seats.size()));
+    OwnServer server(scenario, static_cast<std::uint32_t>(seats.size()));
     for (const auto& seat : seats) {
       seat->thread = std::thread([&, s = seat.get()] { play(*s, scenario, server, record, watch); });
     }
@@ -191,12 +213,14 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
       }
       record.look(watch, least);
     }
-    for (const auto& seat : seats) seat->thread.join();
+    for (const auto& seat : seats) {
+      seat->thread.join();
+      conclude(report, seat->name, *seat->client, seat->ending);
+    }
+    server.stop();
+    conclude(report, server.report());
   }
-  for (const auto& seat : seats) {
-    conclude(report, seat->name, seat->ending);
-    describe_radio(report, seat->name, *seat->client);
-  }
+  for (const auto& seat : seats) describe_radio(report, seat->name, *seat->client);
   if (air) report.v2x = air->shared().figures();
   report.simulated = least.since_zero();
   if (watch.stopping() && report.end != RunReport::End::failed) report.end = RunReport::End::interrupted;
@@ -211,7 +235,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
   AgentClient agents(scenario, join.client);
   agents::ClientSettings settings = client_settings(join.server, join.client);
   settings.updates = join.updates;
-  agents::Client client(key, settings, join.faults);
+  agents::Client client(key, settings, to_faults(scenario.faults, scenario.seed));
   const std::jthread stopper([&](const std::stop_token& stop) {
     while (!stop.stop_requested() && !watch.stopping()) std::this_thread::sleep_for(20ms);
     if (watch.stopping()) client.stop();
@@ -246,7 +270,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
         lane.write(states);
         record.look(watch, states.stamp);
       });
-  conclude(report, join.client, ending);
+  conclude(report, join.client, agents, ending);
   describe_radio(report, join.client, agents);
   if (scenario.v2x && !comm) report.notes.push_back("no communication server (--comm): its radios were silent");
   if (comm && comm->missed() > 0) {

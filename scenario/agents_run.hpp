@@ -17,7 +17,6 @@ struct JoinOptions {
   Address server{};
   std::optional<Address> comm{};  // of the communication server; none: its radios are silent
   std::string client;             // which share of the scenario
-  link::Faults faults{};
   agents::wire::Updates updates = agents::wire::AUTOMATIC;
   WallSpan patience = std::chrono::seconds(30);  // until a server answers
 };

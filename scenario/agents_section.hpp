@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "link/faults.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
@@ -27,33 +26,6 @@ template <>
 struct Words<AgentUpdates> {
   static constexpr std::array<const char*, 4> list{"automatic", "single", "whole", "vicinity"};
 };
-
-/// A share of something: 5% or 0.05.
-struct Share {
-  double value = 0;
-  static constexpr const char* expected = "a share such as 5% or 0.05";
-  static Result<Share, std::string> parse(const std::string& text);
-};
-/// A delay and how much it varies: 20ms±5.
-struct DelayText {
-  WallSpan delay{}, jitter{};
-  static constexpr const char* expected = "a delay such as 20ms or 20ms±5";
-  static Result<DelayText, std::string> parse(const std::string& text);
-};
-
-struct FaultsSection : Section {
-  Share loss, duplicate;
-  DelayText delay;
-  bool reorder = false;
-};
-template <class V>
-void describe(V& v, FaultsSection& s) {
-  v.optional("loss", s.loss, "share of datagrams lost, each way, as in 5%");
-  v.optional("delay", s.delay, "each way, as in 20ms±5");
-  v.optional("duplicate", s.duplicate, "share that comes twice");
-  v.optional("reorder", s.reorder, "one in ten is overtaken by those behind it");
-}
-link::Faults to_faults(const FaultsSection& section, std::uint64_t seed);
 
 struct StopSection : Section {
   SimSpan at;
@@ -120,7 +92,6 @@ struct AgentsSection : Section {
   WallSpan stall = std::chrono::seconds(10);
   bool collide = true;
   std::vector<std::string> guests;
-  FaultsSection link;
   Named<AgentSection> members;
 };
 template <class V>
@@ -133,7 +104,6 @@ void describe(V& v, AgentsSection& s) {
   v.optional("stall", s.stall, "who makes no progress for so long while others wait is shot down");
   v.optional("collide", s.collide, "whether other clients' agents can be run into, or only seen");
   v.optional("guests", s.guests, "bodies that show agents the model has no body for");
-  v.optional("link", s.link, "simulated faults between clients and server, by the scenario's seed");
   v.optional("members", s.members, "the agents by name");
 }
 

@@ -7,6 +7,7 @@
 #include "flow/node_library.hpp"
 #include "scenario/coordinator_specs.hpp"
 #include "scenario/robot_node.hpp"
+#include "scenario/ros_bridge.hpp"
 #include "scenario/world_nodes.hpp"
 
 namespace isochron {
@@ -14,12 +15,13 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(const Scenario& scenario) : scenario_(scenario) {}
+  Planner(const Scenario& scenario, const PlanOutside* outside) : scenario_(scenario), outside_(outside) {}
 
   FlowPlan plan() {
     if (scenario_.world) add_world();
     for (const auto& [name, section] : scenario_.nodes) add_node(name, section);
     settle();
+    if (scenario_.ros) add_ros();
     for (const auto& [name, section] : scenario_.nodes) connect_node(name, section);
     set_capacity();
     name_topics();
@@ -62,6 +64,7 @@ class Planner {
         if (program.run.empty()) writers.push_back(robot + "/" + name);
       }
     }
+    if (RosBridge::writes(scenario_)) writers.emplace_back("ros");
     add("world", scenario_.world->place, std::make_unique<WorldNode>(scenario_, writers));
     for (const auto& [robot, section] : scenario_.robots) {
       for (const auto& [name, sensor] : section.sensors) add_sensor(robot, name, sensor);
@@ -74,7 +77,7 @@ class Planner {
     }
     settle();
     for (const std::string& writer : writers) {
-      plan_.system.connect(writer + ".writes", "world." + writer);
+      if (writer != "ros") plan_.system.connect(writer + ".writes", "world." + writer);  // it is not there yet
     }
   }
 
@@ -118,6 +121,20 @@ class Planner {
     });
   }
 
+  /// Last, because it may listen to everybody.
+  void add_ros() {
+    const RosSection& ros = *scenario_.ros;
+    try_at(ros.place, "", [&] {
+      add("ros", ros.place, std::make_unique<RosBridge>(scenario_, plan_.system.graph(), outside_));
+      if (scenario_.world) plan_.system.connect("world.snapshot", "ros.world");
+      if (RosBridge::writes(scenario_)) plan_.system.connect("ros.writes", "world.ros");
+      for (const auto& [name, section] : ros.publish) {
+        if (!section.from.empty()) plan_.system.connect(section.from, "ros." + name);
+      }
+    });
+    settle();
+  }
+
   void connect_node(const std::string& name, const NodeSection& section) {
     for (const auto& [input, output] : section.inputs) {
       try_at(section.place_of("inputs"), "",
@@ -143,12 +160,12 @@ class Planner {
   /// The world's own flows stand where the other modes put them, so that everything reads them alike.
   void name_topics() {
     const flow::Graph& graph = plan_.system.graph();
-    const std::size_t own = scenario_.nodes.size();  // they were added last
     for (const flow::PortRef flow : plan_.system.flows()) {
       const std::string& node = graph.nodes[flow.node].name;
       const std::string& output = graph.nodes[flow.node].outputs[flow.port].name;
-      plan_.topics.push_back(flow.node + own < graph.nodes.size() ? part_topic(node, output)
-                                                                  : FlowPlan::Topic{"/" + node + "." + output});
+      const bool own = std::any_of(scenario_.nodes.begin(), scenario_.nodes.end(),
+                                   [&](const auto& entry) { return entry.first == node; });
+      plan_.topics.push_back(own ? FlowPlan::Topic{"/" + node + "." + output} : part_topic(node, output));
     }
   }
 
@@ -160,6 +177,7 @@ class Planner {
     if (output == "writes") return {"/" + node + "/writes"};
     if (output == "did") return {"/programs/" + node, true, true, node};
     if (output == "snapshot" || output == "sample" || output == "release" || output == "tick") return {"", false};
+    if (node == "ros") return {"/ros/" + output};
     const bool camera = output == "image" || output == "depth" || output == "segmentation";
     const std::string full = node + "/" + output;
     return camera ? FlowPlan::Topic{"/" + full} : FlowPlan::Topic{"/programs/" + full, true, true, full};
@@ -173,12 +191,13 @@ class Planner {
   }
 
   const Scenario& scenario_;
+  const PlanOutside* outside_;
   FlowPlan plan_;
   Mistakes mistakes_;
 };
 
 }  // namespace
 
-FlowPlan plan_flows(const Scenario& scenario) { return Planner(scenario).plan(); }
+FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside) { return Planner(scenario, outside).plan(); }
 
 }  // namespace isochron

@@ -5,6 +5,7 @@
 //     ROBOT/SENSOR     a sensor             reading, or image, depth, … of a camera
 //     ROBOT/PROGRAM    a library's program  writes, did
 //     ROBOT            executables          writes, and one for each program
+//     ros              ordinary ROS nodes   writes, and one for each topic that they speak on
 //
 // Fails: plan_flows() throws InputError with every mistake, placed in the scenario.
 
@@ -13,12 +14,20 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "flow/system.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
 
 struct RunReport;
+class RunWatch;
+
+/// How a run is steered, and the wall clock: what parts that meet the world outside need. Outlives the plan.
+struct PlanOutside {
+  RunWatch& watch;
+  Clock& clock;
+};
 
 struct FlowPlan {
   /// How a flow stands in the journal.
@@ -36,6 +45,7 @@ struct FlowPlan {
   std::function<void(RunReport&)> conclude = {};  // adds what it knows to the report
 };
 
-FlowPlan plan_flows(const Scenario& scenario);
+/// Without `outside` the plan can be checked; run, if nothing in it needs the outside.
+FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside = nullptr);
 
 }  // namespace isochron

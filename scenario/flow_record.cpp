@@ -41,6 +41,9 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
 }
 
 void FlowRecorder::sent(const flow::Sent& message) {
+  std::call_once(began_, [this] {
+    for (Lane& each : lanes_) each.pacer.begin();
+  });
   Lane& lane = lanes_[message.flow];
   lane.pacer.wait_for(message.time);
   watch_.control().hold(message.time, record_.clock(), watch_.stop_flag());

@@ -63,6 +63,7 @@ class FlowRecorder final : public flow::Recorder {
   RunWatch& watch_;
   std::map<std::string, Tally> tallies_;
   std::vector<Lane> lanes_;
+  std::once_flag began_;  // the pace counts from the first message: nodes may have waited for others before it
   std::atomic<std::int64_t> newest_{0};
   std::mutex stall_mutex_;
   ChannelId stall_channel_;

@@ -5,13 +5,15 @@
 
 #include "core/nearest_name.hpp"
 #include "link/dds/dds_carrier.hpp"
+#include "link/faults.hpp"
 #include "link/reactor.hpp"
-#include "link/resolve.hpp"
 #include "link/ros/ros_carrier.hpp"
 #include "link/tcp_carrier.hpp"
 #include "scenario/flow_plan.hpp"
 #include "scenario/flow_record.hpp"
+#include "scenario/node_places.hpp"
 #include "scenario/remote_node.hpp"
+#include "scenario/ros_bridge.hpp"
 #include "scenario/runners.hpp"
 
 namespace isochron {
@@ -91,23 +93,31 @@ class Network {
     roster_.runs = flow::hash_of(graph);
     for (const flow::NodeInfo& node : graph.nodes) roster_.names.push_back(node.name);
     roster_.self = self;
-    roster_.peers = RemoteNode::peers_of(graph, self);
+    roster_.peers = flow::Island::neighbours(graph, self);
     options_.timing.lost = scenario.network.lost_after;
     options_.key = scenario.network.key.empty() ? link::Key::from_environment("ISOCHRON_KEY")
                                                 : link::Key::from_file(scenario.network.key.path);
-    make_carrier(scenario);
+    make_carrier(scenario, graph);
   }
   [[nodiscard]] const link::Roster& roster() const { return roster_; }
   [[nodiscard]] const link::Federation::Options& options() const { return options_; }
   [[nodiscard]] link::Carrier& carrier() { return *carrier_; }
 
  private:
-  void make_carrier(const Scenario& scenario) {
+  void make_carrier(const Scenario& scenario, const flow::Graph& graph) {
     const NetworkSection& network = scenario.network;
+    if (network.carrier != CarrierKind::tcp && to_faults(scenario.faults, 1).any()) {
+      throw InputError(scenario.faults.place, "only links over TCP can be made bad",
+                       "set `network: {carrier: tcp}`, or leave `faults` out");
+    }
     switch (network.carrier) {
       case CarrierKind::tcp:
         reactor_ = std::make_unique<link::EpollReactor>();
-        carrier_ = std::make_unique<link::TcpCarrier>(*reactor_, addresses(scenario), roster_.self, roster_.peers);
+        faulty_ =
+            std::make_unique<link::FaultyReactor>(*reactor_, to_faults(scenario.faults, scenario.seed),
+                                                  roster_.names[roster_.self], link::FaultyReactor::Streams::connected);
+        carrier_ =
+            std::make_unique<link::TcpCarrier>(*faulty_, addresses(scenario, graph), roster_.self, roster_.peers);
         return;
       case CarrierKind::dds:
         carrier_ =
@@ -120,34 +130,16 @@ class Network {
     }
   }
 
-  /// Where everybody listens: on this machine unless told otherwise; beyond it only those who hold the key may speak.
-  std::vector<Address> addresses(const Scenario& scenario) const {
-    constexpr std::uint16_t first_port = 7500;
+  std::vector<Address> addresses(const Scenario& scenario, const flow::Graph& graph) const {
     std::vector<Address> all;
-    std::vector<Mistake> mistakes;
-    while (all.size() < roster_.names.size() - scenario.nodes.size()) {  // the world's parts come first
-      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
-    }
-    for (const auto& [name, section] : scenario.nodes) {
-      all.push_back(Address::loopback(static_cast<std::uint16_t>(first_port + all.size())));
-      if (section.at.empty()) continue;
-      const auto found = link::resolve(section.at);
-      if (!found) {
-        mistakes.push_back({section.place_of("at"), found.error().what, ""});
-        continue;
-      }
-      all.back() = found->front();
-      if (all.back().is_loopback() || options_.key) continue;
-      mistakes.push_back({section.place_of("at"), "node `" + name + "` is reachable from other machines, without a key",
-                          "give all nodes one with `network: {key: FILE}` or ISOCHRON_KEY"});
-    }
-    if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    for (const NodePlace& place : node_places(scenario, graph, options_.key.has_value())) all.push_back(place.address);
     return all;
   }
 
   link::Roster roster_;
   link::Federation::Options options_;
   std::unique_ptr<link::EpollReactor> reactor_;
+  std::unique_ptr<link::FaultyReactor> faulty_;
   std::unique_ptr<link::Carrier> carrier_;
 };
 
@@ -166,7 +158,8 @@ void check_flows(const Scenario& scenario) { (void)plan_flows(scenario); }
 
 RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                         RunWatch& watch) {
-  FlowPlan plan = plan_flows(scenario);
+  const PlanOutside outside{watch, clock};
+  FlowPlan plan = plan_flows(scenario, &outside);
   const std::uint32_t self = node_called(plan.system.graph(), options.node);
   Network network(scenario, plan.system.graph(), self);
   RunRecord record(scenario, options, clock, disk, {options.node});
@@ -186,6 +179,7 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
   describe_end(outcome, watch, report);
   report.programs = recorder.programs();
+  for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
   report.notes.push_back("node " + options.node + " only; `isochron journal merge` makes one journal of all nodes'");
   record.finish(report);
   report.shares.programs = report.wall;
@@ -193,7 +187,8 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
 }
 
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
-  FlowPlan plan = plan_flows(scenario);
+  const PlanOutside outside{watch, clock};
+  FlowPlan plan = plan_flows(scenario, &outside);
   return run_plan(plan, scenario, options, clock, disk, watch);
 }
 
@@ -218,6 +213,7 @@ RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& o
   describe_end(outcome, watch, report);
   report.programs = recorder.programs();
   for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
+  for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
   if (plan.conclude) plan.conclude(report);
   record.finish(report);

@@ -7,6 +7,7 @@
 #include "core/time_text.hpp"
 #include "hil/local_target.hpp"
 #include "hil/server.hpp"
+#include "link/faults.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
 #include "scenario/find_file.hpp"
@@ -269,7 +270,8 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
   RunRecord record(scenario, options, clock, disk, participants);
   stage.begin(record, watch);
   HilRecorder recorder(record, watch, names, plant.variables());
-  hil::Server server(reactor, plant, targets, server_settings, recorder);
+  link::FaultyReactor network(reactor, to_faults(scenario.faults, scenario.seed), "hil");
+  hil::Server server(network, plant, targets, server_settings, recorder);
   const auto bound = server.listen(at);
   if (!bound.ok()) throw InputError(scenario.hil.place_of("listen"), bound.error().what, "choose another port");
   if (options.on_listening) options.on_listening(to_string(*bound), names);

@@ -1,7 +1,5 @@
 #include "scenario/remote_node.hpp"
 
-#include <set>
-
 namespace isochron {
 namespace {
 
@@ -33,16 +31,6 @@ flow::AssemblyPlan plan_for(const flow::Options& options) {
 }
 
 }  // namespace
-
-std::vector<std::uint32_t> RemoteNode::peers_of(const flow::Graph& graph, std::uint32_t self) {
-  std::set<std::uint32_t> peers;
-  for (const auto& [output, input] : graph.connections) {
-    if (output.node == self) peers.insert(input.node);
-    if (input.node == self) peers.insert(output.node);
-  }
-  peers.erase(self);
-  return {peers.begin(), peers.end()};
-}
 
 RemoteNode::RemoteNode(flow::System& system, std::uint32_t self, const flow::Options& options,
                        link::Federation& federation, link::Carrier& carrier, Clock& clock)

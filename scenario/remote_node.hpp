@@ -21,9 +21,6 @@ namespace isochron {
 
 class RemoteNode {
  public:
-  /// Who `self` exchanges messages with.
-  static std::vector<std::uint32_t> peers_of(const flow::Graph& graph, std::uint32_t self);
-
   RemoteNode(flow::System& system, std::uint32_t self, const flow::Options& options, link::Federation& federation,
              link::Carrier& carrier, Clock& clock);
 

@@ -3,6 +3,17 @@
 #include "scenario/runners.hpp"
 
 namespace isochron {
+bool runs_as_flows(const Scenario& scenario) {
+  if (scenario.time.mode != Mode::repeatable) return false;
+  if (!scenario.nodes.empty() || scenario.ros || !scenario.flows.key_places.empty()) return true;
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (!program.library.empty()) return true;
+    }
+  }
+  return false;
+}
+
 namespace {
 
 struct Runner {
@@ -27,18 +38,6 @@ bool has_executables(const Scenario& scenario) {
   return executables > 0;
 }
 
-/// Mode repeatable is the coordinator's for programs that are all executables, unless the scenario speaks of flows.
-bool runs_as_flows(const Scenario& scenario) {
-  if (scenario.time.mode != Mode::repeatable) return false;
-  if (!scenario.nodes.empty() || !scenario.flows.key_places.empty()) return true;
-  for (const auto& [robot, section] : scenario.robots) {
-    for (const auto& [name, program] : section.programs) {
-      if (!program.library.empty()) return true;
-    }
-  }
-  return false;
-}
-
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
   if (scenario.agents) {
@@ -50,6 +49,9 @@ Runner runner_for(const Scenario& scenario) {
   if (runs_as_flows(scenario)) return {check_flows, run_flows};
   if (!scenario.nodes.empty()) {
     throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");
+  }
+  if (scenario.ros) {
+    throw InputError(mode, "ROS nodes take part in mode repeatable", "add `time: {mode: repeatable}`");
   }
   switch (scenario.time.mode) {
     case Mode::callback:
@@ -85,7 +87,14 @@ RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Cloc
   if (!options.marks.empty()) watch.control().plan(options.marks);
   if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);
-  if (options.node.empty()) return runner.run(scenario, options, clock, disk, watch);
+  if (options.node.empty()) {
+    RunReport report = runner.run(scenario, options, clock, disk, watch);
+    const bool has_links = scenario.time.mode == Mode::heartbeat || scenario.time.mode == Mode::hil;
+    if (!has_links && to_faults(scenario.faults, 1).any()) {
+      report.notes.push_back("faults: this run has no link over a network, so that none was bad");
+    }
+    return report;
+  }
   if (!runs_as_flows(scenario)) {
     throw InputError({"--node " + options.node, 0, 0}, "this scenario does not run as flows", "run it without --node");
   }

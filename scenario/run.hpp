@@ -17,6 +17,7 @@
 #include "core/clock.hpp"
 #include "core/disk.hpp"
 #include "journal/journal.hpp"
+#include "scenario/agents_report.hpp"
 #include "scenario/hil_report.hpp"
 #include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
@@ -110,7 +111,8 @@ struct RunReport {
   std::vector<ProgramReport> programs;
   std::optional<HilReport> hil;
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
-  std::vector<std::string> notes;      // what the reader should know: degraded, dropped, late against the pace
+  std::optional<AgentsReport> agents;
+  std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
 
@@ -136,6 +138,10 @@ struct RunOptions {
 /// Builds everything the scenario names and throws what is wrong with it; starts nothing. `isochron check` does just
 /// this.
 void check_scenario(const Scenario& scenario);
+
+/// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts. Mode repeatable is
+/// the coordinator's for programs that are all executables, unless the scenario speaks of flows.
+bool runs_as_flows(const Scenario& scenario);
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 

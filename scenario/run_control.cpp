@@ -41,11 +41,14 @@ std::vector<Mark> RunControl::take(SimTime now) {
   return due;
 }
 
-bool RunControl::use_step() {
+bool RunControl::use_step(SimTime next) {
+  if (next.ns() <= granted_ns_.load(std::memory_order_relaxed)) return true;
   int left = steps_.load(std::memory_order_relaxed);
   while (left > 0 && !steps_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
   }
-  return left > 0;
+  if (left <= 0) return false;
+  granted_ns_.store(next.ns(), std::memory_order_relaxed);
+  return true;
 }
 
 void RunControl::forget_origin() {
@@ -65,7 +68,7 @@ void RunControl::hold(SimTime next, Clock& clock, const std::atomic<bool>& stopp
   while (!stopping.load(std::memory_order_relaxed)) {
     if (paused()) {
       forget_origin();  // the speed counts from where the run goes on
-      if (use_step()) return;
+      if (use_step(next)) return;
       clock.sleep_until(clock.now() + longest_nap);
       continue;
     }

@@ -37,7 +37,7 @@ class RunControl {
   void pause() { paused_.store(true, std::memory_order_relaxed); }
   void resume() { paused_.store(false, std::memory_order_relaxed); }
   [[nodiscard]] bool paused() const { return paused_.load(std::memory_order_relaxed); }
-  /// While paused: let so many steps happen.
+  /// While paused: let so many steps happen. A step is all that happens up to the next time that somebody asks for.
   void step(int count) { steps_.fetch_add(count, std::memory_order_relaxed); }
   /// Simulated seconds for each wall second; 0 = as fast as it goes.
   void set_speed(double factor);
@@ -64,13 +64,14 @@ class RunControl {
     WallTime wall;
     std::uint64_t change;
   };
-  bool use_step();
+  bool use_step(SimTime next);
   /// When `next` may be reached at this speed.
   WallTime due_at(SimTime next, WallTime now, double speed);
   void forget_origin();
 
   std::atomic<bool> paused_{false};
   std::atomic<int> steps_{0};
+  std::atomic<std::int64_t> granted_ns_{SimTime::before_all().ns()};  // by steps
   std::atomic<double> speed_{0};
   std::atomic<std::uint64_t> change_{0};
   std::atomic<bool> asked_{false};

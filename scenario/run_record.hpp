@@ -67,6 +67,8 @@ class RunRecord {
 class Pacer {
  public:
   Pacer(const Pace& pace, Clock& clock, const RunWatch& watch);
+  /// Counts from now on, instead of from when it was made.
+  void begin() { start_ = clock_.now(); }
   /// Returns when simulated time t may be reached; at once when stopping, or without a pace.
   void wait_for(SimTime t);
   /// "late against the pace by 3ms at most, …"; "" when never late by more than a millisecond.

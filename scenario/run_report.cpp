@@ -69,6 +69,25 @@ Json hil_json(const HilReport& report) {
           {"refused", report.refused}, {"verdict", report.verdict}, {"targets", targets}};
 }
 
+Json to_json(const AgentClientReport& c) {
+  return {{"name", c.name},          {"agents", c.agents},     {"heartbeats", c.heartbeats},
+          {"waits", c.waits},        {"waited_s", c.waited_s}, {"oldest_s", c.oldest_s},
+          {"sent", c.sent},          {"received", c.received}, {"said_again", c.said_again},
+          {"dropped", c.dropped},    {"joins", c.joins},       {"began_later", c.began_later},
+          {"shut_down", c.shut_down}};
+}
+
+Json agents_json(const AgentsReport& report) {
+  Json clients = Json::array(), dropped = Json::object();
+  for (const AgentClientReport& client : report.clients) clients.push_back(to_json(client));
+  for (const auto& [why, count] : report.dropped) dropped[why] = count;
+  return {{"clients", clients},
+          {"shot_down", report.shot_down},
+          {"stalled", report.stalled},
+          {"fenced", report.fenced},
+          {"dropped", dropped}};
+}
+
 }  // namespace
 
 std::string to_json(const HilReport& report) { return hil_json(report).dump(); }
@@ -111,6 +130,7 @@ std::string to_json(const RunReport& report) {
             {"notes", report.notes}};
   if (report.hil) json["hil"] = hil_json(*report.hil);
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
+  if (report.agents) json["agents"] = agents_json(*report.agents);
   return json.dump();
 }
 

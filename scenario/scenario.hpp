@@ -16,8 +16,10 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/faults_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
+#include "scenario/ros_section.hpp"
 #include "scenario/section.hpp"
 #include "scenario/v2x_section.hpp"
 #include "scenario/vehicle_section.hpp"
@@ -136,6 +138,8 @@ struct WorldSection : Section {
   std::optional<SimSpan> step;
   std::optional<WallsSection> walls;
   std::optional<WindSection> wind;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, WorldSection& s) {
@@ -144,6 +148,8 @@ void describe(V& v, WorldSection& s) {
   v.optional("step", s.step, "time between two states; the model's own if left out");
   v.optional("walls", s.walls, "springs that keep free bodies inside a cube");
   v.optional("wind", s.wind, "pushes every free body, and brakes it");
+  v.optional("at", s.at, "as of a node: where it listens if it runs in a process of its own");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
 enum class Policy { least_progress, fixed_priority };
@@ -189,8 +195,9 @@ struct ProgramSection : Section {
 template <class V>
 void describe(V& v, ProgramSection& s) {
   v.optional("run", s.run, "the executable and its arguments");
-  v.optional("library", s.library,
-             "instead of run: a controller in a shared library, called in process (callback mode)");
+  v.optional(
+      "library", s.library,
+      "instead of run: a controller in a shared library, called in process (callback, repeatable and realtime modes)");
   v.optional("with", s.with, "parameters: handed to a library, or to an executable as ISOCHRON_WITH_name");
   v.optional("every", s.every, "period; left out for a program that sets its own waits");
   v.optional("offset", s.offset, "first release");
@@ -217,6 +224,8 @@ struct RobotSection : Section {
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
   Named<ProgramSection> programs;
+  std::string at;
+  std::string host;
 };
 template <class V>
 void describe(V& v, RobotSection& s) {
@@ -226,6 +235,11 @@ void describe(V& v, RobotSection& s) {
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
+  v.optional(
+      "at", s.at,
+      "as of a node: where it listens if it runs in processes of its own; its sensors and libraries on the ports "
+      "that follow");
+  v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
 struct NodeSection : Section {
@@ -330,6 +344,8 @@ struct Scenario : Section {
   std::optional<V2xSection> v2x;
   FlowsSection flows;
   NetworkSection network;
+  FaultsSection faults;
+  std::optional<RosSection> ros;
   TimeSection time;
   HilSection hil;
   JournalSection journal;
@@ -351,6 +367,8 @@ void describe(V& v, Scenario& s) {
   v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
+  v.optional("faults", s.faults, "links that are bad on purpose: of agents, of nodes over TCP, to targets");
+  v.optional("ros", s.ros, "ordinary ROS nodes that take part, over topics and /clock");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");

@@ -107,6 +107,13 @@ void Stage::begin(RunRecord& record, RunWatch& watch) {
   transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
   joint_channel_ = journal.channel<sensor_msgs::JointState>("/joint_states", {.in_digest = false});
   vehicles_.begin(journal);
+  begin_readings(journal, record.producer());
+  record_scene();
+  record_state();
+}
+
+void Stage::begin_readings(Journal& journal, Producer& producer) {
+  readings_ = &producer;
   for (std::size_t i = 0; i < sensors_->size(); ++i) {
     const world::Sensor& sensor = (*sensors_)[i];
     std::vector<ChannelId>& channels = reading_channels_.emplace_back();
@@ -116,8 +123,6 @@ void Stage::begin(RunRecord& record, RunWatch& watch) {
       channels.push_back(journal.channel(topic, {output.message_name, output.schema}));
     }
   }
-  record_scene();
-  record_state();
 }
 
 void Stage::look(SimTime at) { look_before(at + SimSpan::from_ns(1)); }
@@ -126,7 +131,7 @@ void Stage::look_before(SimTime until) {
   if (sensors_->next_sample() >= until) return;
   const world::WorldView view(*world_, scene_.get());
   sensors_->take_before(until, view, [this](std::size_t sensor, const world::Reading& reading) {
-    if (record_ != nullptr) record_reading(sensor, reading);
+    if (readings_ != nullptr) record_reading(sensor, reading);
   });
 }
 
@@ -189,7 +194,7 @@ void Stage::record_state() {
 
 void Stage::record_reading(std::size_t sensor, const world::Reading& reading) {
   for (std::size_t output = 0; output < reading_channels_[sensor].size(); ++output) {
-    record_->producer().write_bytes(reading_channels_[sensor][output], reading.available(), reading.bytes(output));
+    readings_->write_bytes(reading_channels_[sensor][output], reading.available(), reading.bytes(output));
   }
 }
 

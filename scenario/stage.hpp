@@ -42,6 +42,8 @@ class Stage {
 
   /// Makes the channels and records the first state. The watch is obeyed before each step.
   void begin(RunRecord& record, RunWatch& watch);
+  /// Instead of begin(), where another stage of the same run records the world: only the sensors' readings are.
+  void begin_readings(Journal& journal, Producer& producer);
   /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
   void look(SimTime at);
   /// One step of the world, with all sensors that look before it ends.
@@ -70,6 +72,7 @@ class Stage {
 
   Disturbance* disturbance_ = nullptr;  // the world's
   RunRecord* record_ = nullptr;
+  Producer* readings_ = nullptr;  // null: nobody wants them
   RunWatch* watch_ = nullptr;
   VehicleRecord vehicles_;
   world::State state_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenario/agents_section.hpp"
+#include "scenario/faults_section.hpp"
 #include "v2x/radio/attacker.hpp"
 
 namespace isochron {

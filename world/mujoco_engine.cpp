@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "world/vectors.hpp"
 
@@ -140,8 +141,15 @@ void MujocoEngine::forward() {
   } else {
     mj_step2(&options_, data_.get());
   }
-  keep_quaternions();
-  mj_step1(&options_, data_.get());
+  if (std::exchange(placed_, false) && options_.nsensor == 0) {  // sensors are read after every step
+    mj_checkPos(&options_, data_.get());
+    mj_checkVel(&options_, data_.get());
+    known_ = Known::nothing;
+    find_motion();
+  } else {
+    keep_quaternions();
+    mj_step1(&options_, data_.get());
+  }
 }
 
 /// MuJoCo scales the quaternions in qpos to length one whenever it computes positions. Doing that twice is not the same
@@ -150,16 +158,37 @@ void MujocoEngine::keep_quaternions() const {
   for (std::size_t i = 0; i < quaternions_.size(); ++i) unscaled_[i] = quat(data_->qpos + quaternions_[i]);
 }
 
-void MujocoEngine::refresh() const {
-  if (!stale_) return;
+/// The beginning of mj_fwdPosition, and the velocities that follow from it.
+void MujocoEngine::find_motion() const {
+  if (known_ != Known::nothing) return;
   keep_quaternions();
   guarded([this] {
-    mj_fwdPosition(&options_, data_.get());
-    mj_sensorPos(&options_, data_.get());
-    mj_fwdVelocity(&options_, data_.get());
-    mj_sensorVel(&options_, data_.get());
+    mj_kinematics(&options_, data_.get());
+    mj_comPos(&options_, data_.get());
+    mj_comVel(&options_, data_.get());
   });
-  stale_ = false;
+  known_ = Known::motion;
+}
+
+/// The rest of it, without doing its beginning again, and of mj_step1.
+void MujocoEngine::refresh() const {
+  if (known_ == Known::all) return;
+  find_motion();
+  guarded([this] {
+    mjData* const d = data_.get();
+    mj_camlight(&options_, d);
+    mj_tendon(&options_, d);
+    mj_crb(&options_, d);
+    mj_factorM(&options_, d);
+    mj_collision(&options_, d);
+    mj_makeConstraint(&options_, d);
+    mj_transmission(&options_, d);
+    mj_projectConstraint(&options_, d);
+    mj_sensorPos(&options_, d);
+    mj_fwdVelocity(&options_, d);
+    mj_sensorVel(&options_, d);
+  });
+  known_ = Known::all;
 }
 
 /// What MuJoCo warned of, as the user should read it.
@@ -184,10 +213,10 @@ std::optional<std::string> MujocoEngine::trouble() const {
   if (warned(mjWARN_BADCTRL)) {
     return "actuator " + model_->catalog.actuators[static_cast<std::size_t>(at)].name + ": the command is not a number";
   }
-  if (warned(mjWARN_BADQPOS) || (stale_ && bad(data_->qpos, m.nq, at))) {
+  if (warned(mjWARN_BADQPOS) || (known_ != Known::all && bad(data_->qpos, m.nq, at))) {
     return position(at) + ": the position is not a number or beyond 1e10";
   }
-  if (warned(mjWARN_BADQVEL) || (stale_ && bad(data_->qvel, m.nv, at))) {
+  if (warned(mjWARN_BADQVEL) || (known_ != Known::all && bad(data_->qvel, m.nv, at))) {
     return body_of(at) + ": the velocity is not a number or beyond 1e10";
   }
   if (warned(mjWARN_BADQACC)) return body_of(at) + ": the acceleration is not a number or beyond 1e10";
@@ -209,7 +238,7 @@ void MujocoEngine::reset() {
   }
   std::fill(mocap_velocities_.begin(), mocap_velocities_.end(), 0.0);
   time_ = SimTime::zero();
-  stale_ = true;
+  known_ = Known::nothing;
   contacts_known_ = false;
 }
 
@@ -224,7 +253,7 @@ Motion MujocoEngine::motion(std::uint32_t body) const {
     const double* v = mocap_velocities_.data() + 6 * mocap;
     return {{vec3(data_->mocap_pos + 3 * mocap), quat(data_->mocap_quat + 4 * mocap)}, vec3(v), vec3(v + 3)};
   }
-  refresh();
+  find_motion();
   // MuJoCo keeps velocities about the centre of mass of the whole tree that the body belongs to.
   const double* v = data_->cvel + 6 * body;
   const Vec3 position = vec3(data_->xpos + 3 * body);
@@ -273,7 +302,7 @@ void MujocoEngine::set_motion(std::uint32_t body, const Motion& motion) {
     put(data_->mocap_quat + 4 * mocap, motion.pose.orientation);
     put(mocap_velocities_.data() + 6 * mocap, motion.linear);
     put(mocap_velocities_.data() + 6 * mocap + 3, motion.angular);
-    stale_ = stale_ || inert_[static_cast<std::size_t>(mocap)] == 0;
+    if (inert_[static_cast<std::size_t>(mocap)] == 0) known_ = Known::nothing;
     return;
   }
   const int joint = m.body_jntadr[body];
@@ -283,11 +312,12 @@ void MujocoEngine::set_motion(std::uint32_t body, const Motion& motion) {
   put(data_->qvel + m.jnt_dofadr[joint], motion.linear);
   // A free joint's angular velocity is kept in the body's own frame.
   put(data_->qvel + m.jnt_dofadr[joint] + 3, rotate(conjugate(motion.pose.orientation), motion.angular));
-  stale_ = true;
+  known_ = Known::nothing;
+  placed_ = true;
 }
 
 std::span<const double> MujocoEngine::positions() const {
-  refresh();
+  find_motion();
   return {data_->qpos, static_cast<std::size_t>(options_.nq)};
 }
 std::span<const double> MujocoEngine::velocities() const {
@@ -299,7 +329,7 @@ void MujocoEngine::set_joint(std::uint32_t joint, std::span<const double> positi
   ENSURE(position.size() == info.positions && velocity.size() == info.velocities, "wrong number of joint values");
   put(data_->qpos + info.position_at, position);
   put(data_->qvel + info.velocity_at, velocity);
-  stale_ = true;
+  known_ = Known::nothing;
   contacts_known_ = false;
 }
 
@@ -347,7 +377,7 @@ void MujocoEngine::save(std::span<double> state) const {
     std::copy_n(part.at, part.count, to);
     to += part.count;
   }
-  if (stale_) return;
+  if (known_ == Known::nothing) return;
   for (std::size_t i = 0; i < quaternions_.size(); ++i) put(state.data() + 2 + quaternions_[i], unscaled_[i]);
 }
 
@@ -360,7 +390,7 @@ void MujocoEngine::restore(std::span<const double> state) {
     std::copy_n(from, part.count, part.at);
     from += part.count;
   }
-  stale_ = true;
+  known_ = Known::nothing;
   contacts_known_ = false;
 }
 
@@ -379,7 +409,7 @@ void MujocoEngine::own_solidity(std::vector<int> contype, std::vector<int> conaf
   conaffinity_ = std::move(conaffinity);
   options_.geom_contype = contype_.data();
   options_.geom_conaffinity = conaffinity_.data();
-  stale_ = true;
+  known_ = Known::nothing;
 }
 
 bool MujocoEngine::set_solid(std::uint32_t body, bool solid) {
@@ -393,7 +423,7 @@ bool MujocoEngine::set_solid(std::uint32_t body, bool solid) {
     contype_[at] = solid ? m.geom_contype[g] : 0;
     conaffinity_[at] = solid ? m.geom_conaffinity[g] : 0;
   }
-  stale_ = true;
+  known_ = Known::nothing;
   return true;
 }
 

@@ -4,6 +4,9 @@
 //
 //     state(t) known ──► forces, solver, integrate ──► positions, contacts, velocities of t + dt known
 //
+// Bodies that are placed before each step (others' agents) would make it do the first half twice: after a step with
+// such, contacts and what else is not motion are left to whoever asks for it.
+//
 // Every warning that MuJoCo would print and go on with is a Diverged here: a full contact buffer drops contacts, and
 // the run would look fine.
 //
@@ -74,6 +77,7 @@ class MujocoEngine final : public Engine {
   template <class F>
   void guarded(F&& f) const;
   void keep_quaternions() const;
+  void find_motion() const;
   void refresh() const;
   void solve_contacts() const;
   [[nodiscard]] std::optional<std::string> trouble() const;
@@ -90,8 +94,12 @@ class MujocoEngine final : public Engine {
   std::vector<int> quaternions_;          // where they stand in qpos
   mutable std::vector<Quat> unscaled_;    // as they were before the positions were computed
   std::size_t state_size_ = 0;
-  std::vector<double> before_;           // the state before the step under way
-  mutable bool stale_ = true;            // positions were set: what follows from them must be computed again
+  std::vector<double> before_;  // the state before the step under way
+  /// What has been computed from the positions and velocities that were set: where bodies are and how they move, or
+  /// all.
+  enum class Known : std::uint8_t { nothing, motion, all };
+  mutable Known known_ = Known::nothing;
+  bool placed_ = false;                  // bodies were placed since the last step
   mutable bool contacts_known_ = false;  // contacts_ is of the present state
   mutable std::vector<Contact> contacts_;
   mutable std::vector<double> warm_start_;

@@ -31,6 +31,7 @@ void bench_agents(Report& report) {
   bench_server(report);
   bench_clients(report);
   bench_bad_network(report);
+  bench_trust(report);
   bench_cars(report);
 }
 

@@ -14,6 +14,7 @@ namespace isochron::bench {
 void bench_server(Report& report);       // datagrams through it, cost and memory of an agent
 void bench_clients(Report& report);      // many processes
 void bench_bad_network(Report& report);  // simulated
+void bench_trust(Report& report);        // one that floods, stalls or lies
 void bench_cars(Report& report);         // scenarios
 
 /// Agents spread evenly over a square, in tiles that one client has each, so that about 50 are within 100 m of each.

@@ -53,6 +53,51 @@ TEST(AgentsInASimulatedNetwork, SeeEachOtherAndStayWithinThreeHeartbeats) {
   clients.clear();
 }
 
+enum class Vice { none, floods, stalls, lies };
+
+/// Steps that three clients take in five seconds beside one that misbehaves, once it had three seconds to do so.
+std::uint64_t steps_beside(Vice vice) {
+  Machine machine(1);
+  ServerSettings settings;
+  settings.world.stall = 1s;
+  SimulatedServer server(machine.network, 1, settings);
+  std::vector<std::unique_ptr<SimulatedClient>> clients;
+  for (int i = 0; i < 4; ++i) {
+    SimulatedClient::Settings how;
+    how.step_min = how.step_max = 600us;
+    if (i == 3 && vice == Vice::stalls) how.until = SimTime::zero() + SimSpan(500ms);
+    if (i == 3 && vice == Vice::lies) how.step_min = how.step_max = 100us;
+    clients.push_back(std::make_unique<SimulatedClient>(machine.network, "c" + std::to_string(i), 1 + i, 1, how));
+  }
+  machine.scheduler.run_for(100ms);
+  if (vice == Vice::floods) clients[3]->flood(100);
+  if (vice == Vice::lies) clients[3]->set_liar(true);
+  machine.scheduler.run_for(3s);
+  const auto steps = [&] { return clients[0]->steps() + clients[1]->steps() + clients[2]->steps(); };
+  const std::uint64_t before = steps();
+  machine.scheduler.run_for(5s);
+  const ServerReport report = server.server().report();
+  if (vice == Vice::floods) {
+    EXPECT_GT(report.counts.of(Drop::flood), 100'000U);
+  }
+  if (vice == Vice::stalls) {
+    EXPECT_EQ(report.map.stalled, 2U) << "it came back once, and stalled again";
+  }
+  if (vice == Vice::lies) {
+    EXPECT_GE(report.map.fenced, 3U);
+  }
+  const std::uint64_t taken = steps() - before;
+  clients.clear();
+  return taken;
+}
+
+TEST(AgentsInASimulatedNetwork, OthersGoOnWhileOneFloodsStallsOrLies) {
+  const auto alone = static_cast<double>(steps_beside(Vice::none));
+  EXPECT_GT(static_cast<double>(steps_beside(Vice::floods)), 0.95 * alone);
+  EXPECT_GT(static_cast<double>(steps_beside(Vice::stalls)), 0.95 * alone);
+  EXPECT_GT(static_cast<double>(steps_beside(Vice::lies)), 0.95 * alone);
+}
+
 struct Chaos {
   std::uint64_t worst_hundredth = 0, samples = 0, skips = 0, kills = 0, restarts = 0, returned = 0;
 };

@@ -14,12 +14,13 @@ SKIP = 77
 KEY = "00112233445566778899aabbccddeeff"
 CLIENTS = 3
 tag = f"iso{os.getpid() % 10000}"
-environment = dict(os.environ, ISOCHRON_KEY=KEY, ISOCHRON_AGENTS_LIBRARY=library, PYTHONPATH=module)
+environment = dict(os.environ, ISOCHRON_KEY=KEY, ISOCHRON_AGENTS=library, PYTHONPATH=module)
 
 CLIENT = """
-import sys, isochron_agents
+import sys
+from isochron import agents
 name, server, log = sys.argv[1:4]
-with isochron_agents.join(server, %r, name, 120) as world:
+with agents.join(server, %r, name, 120) as world:
     cars = [world.add(f"{name}_{i}") for i in range(2)]
     t = world.start
     out = open(log, "a", buffering=1)

@@ -5,9 +5,9 @@ import sys
 import threading
 
 command, library, module = sys.argv[1:4]
-os.environ["ISOCHRON_AGENTS_LIBRARY"] = library
+os.environ["ISOCHRON_AGENTS"] = library
 sys.path.insert(0, module)
-import isochron_agents  # noqa: E402
+from isochron import agents  # noqa: E402
 
 KEY = "00112233445566778899aabbccddeeff"
 server = subprocess.Popen([command, "serve", "agents", "--at", "127.0.0.1:0", "--wait-for", "2", "--quiet"],
@@ -17,7 +17,7 @@ seen = {}
 
 
 def drive(name, other, speed):
-    with isochron_agents.join(address, KEY, name, 60) as world:
+    with agents.join(address, KEY, name, 60) as world:
         car = world.add(name + "_car")
         note = world.add(name + "_note", type_url="/my.Note")
         t = world.start
@@ -52,7 +52,7 @@ try:
         note, _ = seen[me, other + "_note"]
         assert note.type_url == "/my.Note" and note.state and note.position is None, note
     try:
-        isochron_agents.join(address, "ff" * 16, "c", 20)
+        agents.join(address, "ff" * 16, "c", 20)
         raise SystemExit("a wrong key was taken")
     except ConnectionError as error:
         assert "key" in str(error), error

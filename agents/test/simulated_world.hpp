@@ -87,6 +87,11 @@ class SimulatedClient {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// A liar does not wait.
   void set_liar(bool liar) { liar_ = liar; }
+  /// Says what it has to say again and again, so many times each millisecond.
+  void flood(int times) {
+    for (int i = 0; i < times; ++i) link_.flush();
+    reactor_.call_at(reactor_.now() + WallSpan(1ms), [this, times] { flood(times); });
+  }
   void leave() {
     left_ = true;
     link_.leave();

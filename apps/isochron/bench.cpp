@@ -12,6 +12,7 @@
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
 #include "v2x/bench/v2x_bench.hpp"
+#include "view/bench/view_bench.hpp"
 #include "world/bench/world_bench.hpp"
 #include "world/sensors/bench/sensors_bench.hpp"
 
@@ -38,6 +39,7 @@ constexpr Group groups[] = {
     {"v2x", bench::bench_v2x},
     {"links", bench::bench_link},
     {"agents", bench::bench_agents},
+    {"view", bench::bench_view},
 };
 
 std::string line(const bench::Figure& f) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "apps/isochron/agents_flags.hpp"
 #include "apps/isochron/run.hpp"
 #include "link/resolve.hpp"
 #include "scenario/agents_run.hpp"
@@ -14,7 +13,6 @@ struct Flags {
   RunFlags run;
   std::string server = "127.0.0.1:7420", comm, as, updates = "automatic";
   KeyFlags key;
-  FaultFlags faults;
 };
 
 agents::wire::Updates updates_of(const std::string& word) {
@@ -31,7 +29,6 @@ RunReport join(const Flags& flags, const link::Key& key, const Address& server, 
   options.comm = comm;
   options.client = flags.as;
   options.updates = updates_of(flags.updates);
-  options.faults = faults_of(flags.faults, to_faults(scenario.agents->link, scenario.seed));
   RunOptions named = how;
   if (named.journal.empty()) named.journal = scenario.name + "_" + flags.as + ".mcap";
   return join_scenario(scenario, key, options, named, clock, disk, watch);
@@ -70,7 +67,6 @@ void add_join(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"automatic", "single", "whole", "vicinity"}))
       ->capture_default_str();
   add_key_flags(*verb, flags->key);
-  add_fault_flags(*verb, flags->faults);
   verb->callback([&action, flags] { action = [flags] { return join(*flags); }; });
 }
 

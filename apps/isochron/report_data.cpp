@@ -220,6 +220,7 @@ void charge_free_computing(RunData& run) {
 }  // namespace
 
 std::optional<double> RunData::bound_s() const {
+  if (heartbeat_s) return 3 * *heartbeat_s;
   if (!quantum_s && !step_s) return std::nullopt;
   return std::max(quantum_s.value_or(0), step_s.value_or(0));
 }

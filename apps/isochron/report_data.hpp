@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/disk.hpp"
@@ -87,6 +88,19 @@ struct V2xFigures {
   double latency_mean_s = 0, latency_p99_s = 0, latency_max_s = 0, busy_mean = 0, busy_max = 0;
 };
 
+/// Many agents: how one client kept up with the others.
+struct ClientFigures {
+  std::string name;
+  std::uint64_t agents = 0, heartbeats = 0, waits = 0, sent = 0, received = 0, said_again = 0, dropped = 0;
+  std::uint64_t joins = 0, began_later = 0, shut_down = 0;
+  double waited_s = 0, oldest_s = 0;
+};
+struct AgentFigures {
+  std::vector<ClientFigures> clients;
+  std::uint64_t shot_down = 0, stalled = 0, fenced = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> dropped;
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -98,6 +112,7 @@ struct Figures {
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
   std::optional<V2xFigures> v2x;
+  std::optional<AgentFigures> agents;
 };
 
 struct RunData {
@@ -110,14 +125,15 @@ struct RunData {
   bool digest_complete = true;
   double last_record_s = 0;
   std::uint64_t records = 0;
-  std::optional<double> quantum_s, step_s;
+  std::optional<double> quantum_s, step_s, heartbeat_s;
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
   std::vector<Variable> variables;
   std::vector<Lane> lanes;
 
-  /// The most that a coherent run may drift: max(quantum, step). Nothing if neither is known.
+  /// The most that a coherent run may drift: max(quantum, step); of agents three heartbeats. Nothing if neither is
+  /// known.
   [[nodiscard]] std::optional<double> bound_s() const;
   /// Nothing if the run left no figures, or the bound is not known.
   [[nodiscard]] std::optional<bool> coherent() const;

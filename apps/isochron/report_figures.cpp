@@ -125,6 +125,40 @@ V2xFigures v2x_of(const Json& json) {
   return v;
 }
 
+ClientFigures client_of(const Json& json) {
+  ClientFigures c;
+  c.name = text(json, "name");
+  c.agents = count(json, "agents");
+  c.heartbeats = count(json, "heartbeats");
+  c.waits = count(json, "waits");
+  c.sent = count(json, "sent");
+  c.received = count(json, "received");
+  c.said_again = count(json, "said_again");
+  c.dropped = count(json, "dropped");
+  c.joins = count(json, "joins");
+  c.began_later = count(json, "began_later");
+  c.shut_down = count(json, "shut_down");
+  c.waited_s = number(json, "waited_s");
+  c.oldest_s = number(json, "oldest_s");
+  return c;
+}
+
+AgentFigures agents_of(const Json& json) {
+  AgentFigures agents;
+  if (const Json& clients = member(json, "clients"); clients.is_array()) {
+    for (const Json& client : clients) agents.clients.push_back(client_of(client));
+  }
+  agents.shot_down = count(json, "shot_down");
+  agents.stalled = count(json, "stalled");
+  agents.fenced = count(json, "fenced");
+  if (const Json& dropped = member(json, "dropped"); dropped.is_object()) {
+    for (const auto& item : dropped.items()) {
+      agents.dropped.emplace_back(item.key(), count(dropped, item.key().c_str()));
+    }
+  }
+  return agents;
+}
+
 /// Where the wall time went; what nobody accounted for is a share of its own rather than left out.
 std::vector<WallShare> shares_of(const Json& json, double wall_s) {
   std::vector<WallShare> shares;
@@ -161,6 +195,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
   if (const Json& v2x = member(json, "v2x"); v2x.is_object()) ending.v2x = v2x_of(v2x);
+  if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);
   if (const Json& notes = member(json, "notes"); notes.is_array()) {
     for (const Json& note : notes) run.notes.push_back(note.is_string() ? note.get<std::string>() : note.dump());
@@ -180,6 +215,13 @@ void take_scenario(const std::string& yaml, RunData& run) {
       run.quantum_s = TimeSection().quantum.seconds();
     } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
       run.quantum_s = static_cast<double>(*ns) * 1e-9;
+    }
+    if (const Value* agents = root.find("agents"); agents != nullptr) {
+      const Value* heartbeat = agents->find("heartbeat");
+      run.heartbeat_s = AgentsSection().heartbeat.seconds();
+      if (heartbeat != nullptr) {
+        if (const auto ns = parse_ns(heartbeat->scalar); ns.ok()) run.heartbeat_s = static_cast<double>(*ns) * 1e-9;
+      }
     }
     const Value* flows = root.find("flows");
     const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;

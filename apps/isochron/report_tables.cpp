@@ -69,12 +69,14 @@ std::string card(const RunData& run, std::size_t index) {
     out += "<p class=\"banner\" role=\"alert\">" + escape(banner) + "</p>";
   }
   if (run.ending && !run.ending->why.empty()) out += "<p class=\"banner\">" + escape(run.ending->why) + "</p>";
-  out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
-         fact("drift", escape(drift_text(run))) + fact("allowed", escape("max(quantum, step) = " + bound_text(run))) +
-         fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
-         fact("speed", escape(factor_text(run))) +
-         (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
-         fact("digest", digest_html(run)) + "</dl>";
+  out +=
+      "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
+      fact("drift", escape(drift_text(run))) +
+      fact("allowed", escape((run.heartbeat_s ? "three heartbeats = " : "max(quantum, step) = ") + bound_text(run))) +
+      fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
+      fact("speed", escape(factor_text(run))) +
+      (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
+      fact("digest", digest_html(run)) + "</dl>";
   return out + notes_html(run) + "</article>";
 }
 

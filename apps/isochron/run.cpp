@@ -34,6 +34,7 @@ std::vector<Override> overrides(const RunFlags& flags) {
   given(flags.seed, "seed");
   given(flags.pace, "time.pace");
   given(flags.cpu_speed, "time.cpu_speed");
+  for (Override& one : overrides(flags.faults)) all.push_back(std::move(one));
   return all;
 }
 
@@ -63,6 +64,29 @@ std::string timing_table(const RunReport& report) {
   return rows.size() > 1 ? table(rows) + "\n" : "";
 }
 
+/// What clients of a world with many agents did; "" for other runs.
+std::string agents_table(const RunReport& report) {
+  if (!report.agents) return "";
+  std::vector<std::vector<std::string>> rows{{"client", "agents", "heartbeats", "waited at", "for", "oldest seen",
+                                              "sent", "received", "said again", "dropped"}};
+  const auto time = [](double seconds) { return format_ns_short(static_cast<std::int64_t>(seconds * 1e9)); };
+  for (const AgentClientReport& c : report.agents->clients) {
+    rows.push_back({c.name, std::to_string(c.agents), std::to_string(c.heartbeats), std::to_string(c.waits),
+                    time(c.waited_s), time(c.oldest_s), std::to_string(c.sent), std::to_string(c.received),
+                    std::to_string(c.said_again), std::to_string(c.dropped)});
+  }
+  std::string text = table(rows);
+  for (const AgentClientReport& c : report.agents->clients) {
+    if (c.began_later > 0) text += c.name + " began later " + std::to_string(c.began_later) + " times\n";
+    if (c.joins > 1) text += c.name + " found back to the server " + std::to_string(c.joins - 1) + " times\n";
+    if (c.shut_down > 0) text += c.name + " saw " + std::to_string(c.shut_down) + " agents shut down\n";
+  }
+  for (const auto& [why, count] : report.agents->dropped) {
+    text += "the server dropped " + std::to_string(count) + " as " + why + "\n";
+  }
+  return text + "\n";
+}
+
 std::string shares_line(const RunReport& report) {
   const auto part = [&](WallSpan span) { return format_ns_short(span.ns()); };
   return "wall " + part(report.wall) + " = programs " + part(report.shares.programs) + " + world " +
@@ -82,7 +106,7 @@ std::string summary(const RunReport& report) {
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
                      shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
-                     "\n" + programs_table(report) + timing_table(report);
+                     "\n" + programs_table(report) + timing_table(report) + agents_table(report);
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -143,6 +167,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--cpu-speed", flags.cpu_speed, "of the robots' computers in units of this one: 0.25")
       ->type_name("FACTOR");
   verb.add_option("--journal", flags.journal, "where the record goes")->type_name("FILE");
+  add_fault_flags(verb, flags.faults);
   verb.add_flag("--json", flags.json, "end with one JSON object instead of the summary");
   verb.add_flag("--quiet", flags.quiet, "show no progress");
   verb.add_flag("--output", flags.output, "show what programs print");

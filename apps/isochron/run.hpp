@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/link_flags.hpp"
 #include "scenario/run.hpp"
 
 namespace isochron::app {
@@ -14,6 +15,7 @@ struct RunFlags {
   std::vector<std::string> sets;
   std::string duration, seed, pace, cpu_speed, journal;
   std::string node;  // of `run` only
+  FaultFlags faults;
   bool json = false;
   bool quiet = false;
   bool output = false;

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/server.hpp"
-#include "apps/isochron/agents_flags.hpp"
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/link_flags.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "link/reactor.hpp"
@@ -91,12 +91,10 @@ Address address_of(const std::string& text) {
 
 int serve(const Flags& flags) {
   agents::ServerSettings settings;
-  link::Faults faults;
   if (!flags.file.empty()) {
     const Scenario scenario = load_scenario(flags.file);
     if (!scenario.agents) throw InputError({flags.file, 0, 0}, "has no `agents`", "see docs/agents.md");
     settings = server_settings(scenario);
-    faults.seed = scenario.seed;
   }
   if (!flags.heartbeat.empty()) {
     const auto heartbeat = parse_ns(flags.heartbeat);
@@ -107,11 +105,8 @@ int serve(const Flags& flags) {
   settings.handlers = flags.handlers;
   const link::Key key = key_of(flags.key);
   link::EpollReactor reactor;
-  agents::Server server(reactor, key, address_of(flags.at), settings);
-  faults = faults_of(flags.faults, faults);
-  server.wrap_port([&](std::unique_ptr<DatagramPort> port) {
-    return link::with_faults(reactor, std::move(port), faults, "server");
-  });
+  link::FaultyReactor network(reactor, faults_of(flags.faults), "server");  // on top of what clients have
+  agents::Server server(network, key, address_of(flags.at), settings);
   if (flags.wait_for > 0) server.expect(flags.wait_for, WallSpan(std::chrono::hours(24)));
   print("serving agents at " + to_string(server.address()) + ", heartbeat " + to_string(settings.world.heartbeat) +
         "\n");

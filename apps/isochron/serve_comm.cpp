@@ -1,6 +1,6 @@
 // `isochron serve comm`: the communication server of a scenario whose agents talk by radio.
 
-#include "apps/isochron/agents_flags.hpp"
+#include "apps/isochron/link_flags.hpp"
 #include "apps/isochron/run.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "link/resolve.hpp"

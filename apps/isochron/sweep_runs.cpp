@@ -1,16 +1,11 @@
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "apps/isochron/child_process.hpp"
 #include "apps/isochron/distance.hpp"
 #include "apps/isochron/sweep.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -21,31 +16,6 @@ namespace isochron::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-volatile std::sig_atomic_t interrupts = 0;
-void on_interrupt(int) { interrupts = interrupts + 1; }
-
-/// Ctrl-C is ours while this lives.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupts = 0;
-    struct sigaction act {};
-    act.sa_handler = on_interrupt;
-    sigaction(SIGINT, &act, &old_interrupt_);
-    sigaction(SIGTERM, &act, &old_terminate_);
-  }
-  ~InterruptGuard() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction old_interrupt_ {
-  }, old_terminate_{};
-};
 
 std::string name_of(const SweepPoint& point) {
   char text[64];
@@ -65,24 +35,13 @@ std::string content_of(const std::string& path) {
 class Child {
  public:
   Child(const SweepPlan& plan, const SweepPoint& point)
-      : plan_(plan), point_(point), base_(plan.folder + "/" + name_of(point)) {
-    std::vector<std::string> words{"isochron", "run", plan.file, "--json", "--quiet"};
-    for (const std::string& set : plan.sets) words.insert(words.end(), {"--set", set});
-    words.insert(words.end(), {"--cpu-speed", to_string(point.speed), "--seed", std::to_string(point.seed), "--journal",
-                               base_ + ".mcap"});
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ < 0) throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));
-    if (pid_ == 0) become(words, parent);
-  }
+      : plan_(plan),
+        point_(point),
+        base_(plan.folder + "/" + name_of(point)),
+        process_(command(), base_ + ".json", base_ + ".log") {}
 
-  [[nodiscard]] bool ended() {
-    if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
-    return ended_;
-  }
-  void signal(int which) const {
-    if (!ended_) kill(pid_, which);
-  }
+  [[nodiscard]] bool ended() { return process_.ended(); }
+  void signal(int which) const { process_.signal(which); }
 
   /// Requires: ended().
   [[nodiscard]] SweepResult result() const {
@@ -116,32 +75,19 @@ class Child {
   }
 
  private:
-  /// In the child, between fork and exec. A process group of its own: Ctrl-C on the terminal reaches it only through
-  /// us, once; a second one would kill it in the middle of its journal.
-  [[noreturn]] void become(const std::vector<std::string>& words, pid_t parent) const {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGINT);
-    if (getppid() != parent) _exit(3);
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
-    const int in = ::open("/dev/null", O_RDONLY);
-    const int out = ::open((base_ + ".json").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    const int err = ::open((base_ + ".log").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (in < 0 || out < 0 || err < 0) _exit(3);
-    dup2(in, STDIN_FILENO), dup2(out, STDOUT_FILENO), dup2(err, STDERR_FILENO);
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execv("/proc/self/exe", arguments.data());
-    _exit(3);
+  [[nodiscard]] std::vector<std::string> command() const {
+    std::vector<std::string> words{ChildProcess::ourselves, "run", plan_.file, "--json", "--quiet"};
+    for (const std::string& set : plan_.sets) words.insert(words.end(), {"--set", set});
+    words.insert(words.end(), {"--cpu-speed", to_string(point_.speed), "--seed", std::to_string(point_.seed),
+                               "--journal", base_ + ".mcap"});
+    return words;
   }
 
   [[nodiscard]] std::string words_at_its_end() const {
     std::string text = content_of(base_ + ".log");
     while (!text.empty() && text.back() == '\n') text.pop_back();
     if (!text.empty()) return text.size() > 500 ? "… " + text.substr(text.size() - 500) : text;
-    if (WIFSIGNALED(status_)) return std::string("killed by ") + strsignal(WTERMSIG(status_));
-    return "ended with code " + std::to_string(WEXITSTATUS(status_)) + " and no report";
+    return process_.how_it_ended() + " and left no report";
   }
 
   [[nodiscard]] std::optional<double> mean_distance() const {
@@ -155,9 +101,7 @@ class Child {
   const SweepPlan& plan_;
   SweepPoint point_;
   std::string base_;
-  pid_t pid_ = -1;
-  bool ended_ = false;
-  int status_ = 0;
+  ChildProcess process_;
 };
 
 void record_ended(std::vector<std::unique_ptr<Child>>& running, SweepLog& log) {
@@ -166,7 +110,7 @@ void record_ended(std::vector<std::unique_ptr<Child>>& running, SweepLog& log) {
     const SweepResult result = child->result();
     child->tidy();
     // Stopped by us is not a result: the next start does it again.
-    if (result.end == "interrupted" || (interrupts > 0 && result.end != "finished")) return true;
+    if (result.end == "interrupted" || (InterruptGuard::count() > 0 && result.end != "finished")) return true;
     if (result.end != "finished")
       say("speed " + to_string(result.point.speed) + ", seed " + std::to_string(result.point.seed) +
           " failed: " + result.why + "\n");
@@ -185,23 +129,23 @@ bool run_sweep(const SweepPlan& plan, const std::vector<SweepPoint>& missing, st
   int told = 0;
   const auto start = std::chrono::steady_clock::now();
   while (next < missing.size() || !running.empty()) {
-    if (interrupts > 0 && running.empty()) return false;
-    while (interrupts == 0 && running.size() < plan.jobs && next < missing.size()) {
+    if (InterruptGuard::count() > 0 && running.empty()) return false;
+    while (guard.count() == 0 && running.size() < plan.jobs && next < missing.size()) {
       running.push_back(std::make_unique<Child>(plan, missing[next++]));
     }
-    for (; told < interrupts; ++told) {
+    for (; told < guard.count(); ++told) {
       for (const auto& child : running) child->signal(told == 0 ? SIGINT : SIGKILL);
     }
     const std::size_t done = all - missing.size() + next - running.size();
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     char text[120];
     std::snprintf(text, sizeof text, "%zu of %zu runs done, %zu running, %.0f s%s", done, all, running.size(), wall,
-                  interrupts > 0 ? ", stopping" : "");
+                  guard.count() > 0 ? ", stopping" : "");
     status.show(text);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     record_ended(running, log);
   }
-  return interrupts == 0;
+  return guard.count() == 0;
 }
 
 Spread spread_of(const std::vector<double>& values) {

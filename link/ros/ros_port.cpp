@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+#include "link/ros/ros_start.hpp"
+
 namespace isochron::link {
 namespace {
 
@@ -51,8 +53,7 @@ class Port final : public RosPort {
 
 }  // namespace
 
-std::unique_ptr<RosPort> RosPort::open(const std::string& node, const std::string& own_topic,
-                                       const std::vector<std::string>& other_topics) {
+void start_ros(const std::string& node) {
   ros::M_string no_remappings;
   if (!ros::isInitialized()) {
     ros::init(no_remappings, node,
@@ -60,6 +61,11 @@ std::unique_ptr<RosPort> RosPort::open(const std::string& node, const std::strin
   }
   if (!ros::master::check()) throw std::runtime_error("no ROS master answers at " + ros::master::getURI());
   ros::start();
+}
+
+std::unique_ptr<RosPort> RosPort::open(const std::string& node, const std::string& own_topic,
+                                       const std::vector<std::string>& other_topics) {
+  start_ros(node);
   return std::make_unique<Port>(own_topic, other_topics);
 }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
+#include "core/ros_messages.hpp"
 #include "scenario/agent_world.hpp"
 
 namespace isochron {
@@ -56,8 +58,8 @@ TEST(AgentsSection, TheHeartbeatIsAMultipleOfTheStep) {
 
 TEST(AgentsSection, LinksMayBeBadInWords) {
   const Scenario scenario =
-      read("  link: {loss: 5%, delay: 20ms±5, reorder: true}\n  members:\n    tree: {kind: scenery, client: a}\n");
-  const link::Faults faults = to_faults(scenario.agents->link, scenario.seed);
+      read("  members:\n    tree: {kind: scenery, client: a}\nfaults: {loss: 5%, delay: 20ms±5, reorder: true}\n");
+  const link::Faults faults = to_faults(scenario.faults, scenario.seed);
   EXPECT_DOUBLE_EQ(faults.loss, 0.05);
   EXPECT_EQ(faults.delay, WallSpan(20ms));
   EXPECT_EQ(faults.jitter, WallSpan(5ms));
@@ -92,6 +94,53 @@ double pushed(bool collide) {
   }
   world.fill(0, after);
   return std::hypot(after.position[0] - before.position[0], after.position[1] - before.position[1]);
+}
+
+/// What a rangefinder at the front of client a's car reads while client b's is so far ahead; nothing = b is not there.
+double range_to(std::optional<double> ahead) {
+  const Scenario scenario = read(
+      "  members:\n    car01: {kind: car, client: a, path: [[1.75, -24], [1.75, 100]], speed: 0.001}\n"
+      "    car02: {kind: car, client: b, path: [[1.75, 0], [1.75, 100]]}\n"
+      "robots: {car01: {sensors: {ahead: {type: range, every: 10ms, position: [2.3, 0, 0], range: {max: 60}}}}}\n");
+  AgentWorld world(scenario, "a");
+  AgentState other;
+  other.name = "car02";
+  other.orientation = {std::sqrt(0.5), 0, 0, std::sqrt(0.5)};
+  for (int i = 0; i < 20; ++i) {
+    if (ahead) {
+      other.position = {1.75, -24 + *ahead, 0.54};
+      EXPECT_TRUE(world.place(other));
+    } else {
+      world.remove("car02");
+    }
+    EXPECT_TRUE(world.take_step().ok());
+  }
+  const world::Reading* reading = world.stage().sensors().find("car01", "ahead")->latest_at(world.time());
+  sensor_msgs::Range range;
+  EXPECT_TRUE(reading != nullptr && reading->decode(range));
+  return range.range;
+}
+
+TEST(AgentWorld, SensorsSeeOthersAgentsWhereTheyAre) {
+  EXPECT_NEAR(range_to(15), 15 - 2.3 - 2.25, 0.2);  // from bumper to bumper
+  EXPECT_NEAR(range_to(30), 30 - 2.3 - 2.25, 0.2);
+  EXPECT_GT(range_to(std::nullopt), 55) << "its body is out of the way";
+}
+
+TEST(AgentWorld, WheelsGoWithTheBodyThatTheyHangOn) {
+  const Scenario scenario = read(
+      "  members:\n    cone1: {kind: passive, client: a}\n"
+      "    car02: {kind: car, client: b, path: [[0, 0], [1, 0]]}\n");
+  AgentWorld world(scenario, "a");
+  world::Engine& engine = world.stage().world().engine();
+  const std::uint32_t body = *engine.catalog().body("car02"), wheel = *engine.catalog().body("car02/wheel_fl");
+  AgentState other;
+  other.name = "car02";
+  other.position = {50, 60, 0.54};
+  ASSERT_TRUE(world.place(other));
+  const auto at = engine.motion(wheel).pose.position, from = engine.motion(body).pose.position;
+  EXPECT_NEAR(at[0] - from[0], 1.25, 0.01) << "ahead by the front axle, whichever way it faces";
+  EXPECT_NEAR(at[1] - from[1], 0.77, 0.01);
 }
 
 TEST(AgentWorld, OthersCollideAsTheScenarioSays) {

@@ -28,7 +28,7 @@ TEST_F(RunControlTest, APausedRunGoesOnStepByStepAndThenFreely) {
   std::atomic<int> steps{0};
   std::thread run([&] {
     for (int i = 0; i < 5; ++i) {
-      control_.hold(SimTime::zero(), clock_, stopping_);
+      control_.hold(SimTime::zero() + SimSpan(1ms) * i, clock_, stopping_);
       ++steps;
     }
   });
@@ -41,6 +41,21 @@ TEST_F(RunControlTest, APausedRunGoesOnStepByStepAndThenFreely) {
   control_.resume();
   run.join();
   EXPECT_EQ(steps, 5);
+}
+
+TEST_F(RunControlTest, WhatHappensAtOneTimeIsOneStep) {
+  control_.pause();
+  control_.step(1);
+  for (int i = 0; i < 3; ++i) control_.hold(SimTime::zero() + SimSpan(1ms), clock_, stopping_);  // returns
+  std::atomic<bool> passed{false};
+  std::thread later([&] {
+    control_.hold(SimTime::zero() + SimSpan(2ms), clock_, stopping_);
+    passed = true;
+  });
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(passed);
+  control_.resume();
+  later.join();
 }
 
 TEST_F(RunControlTest, StoppingLetsAPausedRunEnd) {

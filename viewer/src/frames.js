@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 
 const WINDOW_S = 4; // of one request
+const OPENING_S = 0.05; // asked for first, since a large journal has much in four seconds
 const RATE = 60; // frames kept for each second
 const WINDOWS_KEPT = 16;
 const LIVE_FRAMES = 40000;
@@ -55,6 +56,12 @@ export class RecordedFrames {
     this.windows = new Map();
     this.out = new Float32Array(bodies * 7);
   }
+  /** The first moments, for the first picture. */
+  async open() {
+    const piece = await api.frames(0, OPENING_S, this.step);
+    if (piece.times.length && piece.bodies === this.bodies) this.opening = piece;
+    else await this.load(0);
+  }
   #key(t) {
     return Math.max(0, Math.floor(Math.min(t, this.end) / this.window));
   }
@@ -78,9 +85,10 @@ export class RecordedFrames {
   at(t) {
     const entry = this.windows.get(this.#key(t));
     if (!entry) this.load(t);
-    this.load(Math.min(this.end, t + this.window / 2)); // what comes next is there in time
-    if (!entry?.piece || entry.piece.bodies !== this.bodies) return null;
-    sample(entry.piece, t, this.out);
+    else this.load(Math.min(this.end, t + this.window / 2)); // what comes next is there in time
+    const piece = entry?.piece ?? (t <= OPENING_S ? this.opening : null);
+    if (!piece || piece.bodies !== this.bodies) return null;
+    sample(piece, t, this.out);
     return this.out;
   }
   /** Calls f(x, y, z) for a body's places in (from, to], as far as they are loaded. */
@@ -116,6 +124,9 @@ export class LiveFrames {
       this.times = this.times.filter(keep);
       this.poses = this.poses.filter(keep);
     }
+  }
+  open() {
+    return Promise.resolve();
   }
   load() {
     return Promise.resolve();

@@ -95,7 +95,7 @@ function showTime() {
 let lastPlot = 0;
 function showMoment() {
   const poses = frames.at(run.time);
-  world.show(poses, run.time, frames);
+  world.show(poses, run.time, frames, run.playing);
   if (poses) document.body.dataset.posed = "1";
   else if (!about.live) frames.load(run.time).then(() => (run.stale = true));
   showTime();
@@ -271,13 +271,14 @@ function connectControls() {
 }
 
 async function start() {
-  await knownRun();
+  const known = knownRun(); // its answer is on the way while the world is set up
   const dark = !window.matchMedia("(prefers-color-scheme: light)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   world = new World3D($("view3d"), $("labels"));
   world.setTheme(dark);
+  await known;
   frames = about.live ? new LiveFrames(about.bodies.length) : new RecordedFrames(about.bodies.length, about.end_s);
-  const scene = await sceneOf();
+  const [scene] = await Promise.all([sceneOf(), frames.open()]);
   world.build(about.bodies, scene);
   $("empty-world").hidden = about.bodies.length > 0;
   $("view3d").hidden = about.bodies.length === 0;
@@ -300,8 +301,6 @@ async function start() {
     $("push-body").parentElement.hidden = about.bodies.length === 0;
     connectSteering({ $, send, run });
     setPlaying(true);
-  } else {
-    await frames.load(0);
   }
   world.show(frames.at(0), 0, frames);
   world.fit();

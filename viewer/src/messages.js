@@ -20,7 +20,6 @@ async function readerOf(topic) {
 
 /** {time, message} of the newest record not after `at`, or null. */
 export async function latest(topic, at) {
-  const reader = await readerOf(topic);
-  const found = await api.latest(topic, at);
+  const [reader, found] = await Promise.all([readerOf(topic), api.latest(topic, at)]);
   return found ? { time: found.time, message: reader.readMessage(found.bytes) } : null;
 }

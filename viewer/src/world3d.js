@@ -1,63 +1,95 @@
 // The 3D picture: bodies from the scene that the journal has inside, placed by frames, with trails and a camera that
 // may follow one of them. It is drawn when something has changed, not all the time.
 import {
-  AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, Color, CylinderGeometry, DirectionalLight,
-  DoubleSide, GridHelper, Group, Line, LineBasicMaterial, LineSegments, Mesh, MeshStandardMaterial, PerspectiveCamera, Points,
-  PointsMaterial, Scene, SphereGeometry, Vector3, WebGLRenderer, HemisphereLight,
+  Box3, BoxGeometry, BufferAttribute, BufferGeometry, Color, CylinderGeometry, DoubleSide, GridHelper, Group,
+  InstancedMesh, LineBasicMaterial, LineSegments, Matrix4, Mesh, PerspectiveCamera, Points, PointsMaterial, Quaternion,
+  Scene, ShaderMaterial, SphereGeometry, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 
-const TRAIL_POINTS = 600;
+const TRAIL_POINTS = 2400; // of all bodies
+const TRAIL_EVERY_MS = 100;
 export const NOBODY = -1, ALL = -2;
 export const PALETTE = ["#4fb3ff", "#ff8a5b", "#5fd38a", "#d98cff", "#ffd166", "#ff6b9d", "#5ee0d8", "#a5b4fc", "#c0ca33", "#f87171"];
 
 const materials = new Map();
-function materialOf(color) {
-  const key = [color.r, color.g, color.b, color.a].map((v) => v.toFixed(3)).join();
+/**
+ * Light from the sky and the sun, reckoned at the corners of a shape and not at every pixel: half of the machines that
+ * this runs on have no graphics card. Colours are in the vertices, so that all of one transparency share a material.
+ */
+function materialOf(alpha) {
+  const key = alpha.toFixed(3);
   if (!materials.has(key)) {
-    materials.set(
-      key,
-      new MeshStandardMaterial({
-        color: new Color().setRGB(color.r, color.g, color.b, "srgb"),
-        transparent: color.a < 1,
-        opacity: color.a,
-        roughness: 0.65,
-        metalness: 0.05,
-        side: color.a < 1 ? DoubleSide : undefined,
-      }),
-    );
+    const material = new ShaderMaterial({
+      vertexColors: true,
+      transparent: alpha < 1,
+      side: alpha < 1 ? DoubleSide : undefined,
+      uniforms: { alpha: { value: alpha } },
+      vertexShader: `
+        varying vec3 shade;
+        void main() {
+          vec4 place = vec4(position, 1.0);
+          vec3 up = normal;
+          #ifdef USE_INSTANCING
+            place = instanceMatrix * place;
+            up = mat3(instanceMatrix) * up;
+          #endif
+          up = normalize(mat3(modelMatrix) * up);
+          float sun = max(0.0, dot(up, vec3(0.432, -0.259, 0.864)));
+          shade = color * (0.62 + 0.16 * up.z + 0.34 * sun);
+          gl_Position = projectionMatrix * viewMatrix * modelMatrix * place;
+        }`,
+      fragmentShader: `
+        varying vec3 shade;
+        uniform float alpha;
+        void main() { gl_FragColor = vec4(shade, alpha); }`,
+    });
+    materials.set(key, material);
   }
   return materials.get(key);
 }
 
 const unitBox = new BoxGeometry(1, 1, 1);
-const unitSphere = new SphereGeometry(0.5, 32, 20);
-const unitCylinder = new CylinderGeometry(0.5, 0.5, 1, 32).rotateX(Math.PI / 2); // along z
+const unitSphere = new SphereGeometry(0.5, 24, 16);
+const unitCylinder = new CylinderGeometry(0.5, 0.5, 1, 20).rotateX(Math.PI / 2); // along z
 
-function place(object, pose) {
-  object.position.set(pose.position.x, pose.position.y, pose.position.z);
-  object.quaternion.set(pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w);
-  return object;
-}
-function solid(geometry, primitive) {
-  const mesh = place(new Mesh(geometry, materialOf(primitive.color)), primitive.pose);
-  mesh.scale.set(primitive.size.x, primitive.size.y, primitive.size.z);
-  return mesh;
+/** A shape where its entity has it, in its colour. */
+function shaped(geometry, { pose, size, color }) {
+  const made = geometry.clone();
+  made.deleteAttribute("uv");
+  if (pose) {
+    const { position: p, orientation: q } = pose;
+    const scale = size ? new Vector3(size.x, size.y, size.z) : new Vector3(1, 1, 1);
+    made.applyMatrix4(new Matrix4().compose(new Vector3(p.x, p.y, p.z), new Quaternion(q.x, q.y, q.z, q.w), scale));
+  }
+  const colours = new Float32Array(made.attributes.position.count * 3);
+  for (let i = 0; i < colours.length; i += 3) colours.set([color.r, color.g, color.b], i);
+  made.setAttribute("color", new BufferAttribute(colours, 3));
+  return made;
 }
 function triangles(primitive) {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(primitive.points.flatMap((p) => [p.x, p.y, p.z])), 3));
   geometry.setIndex(new BufferAttribute(new Uint32Array(primitive.indices), 1));
   geometry.computeVertexNormals();
-  return place(new Mesh(geometry, materialOf(primitive.color)), primitive.pose);
+  return geometry;
 }
-function drawEntity(entity) {
-  const group = new Group();
-  for (const cube of entity.cubes) group.add(solid(unitBox, cube));
-  for (const sphere of entity.spheres) group.add(solid(unitSphere, sphere));
-  for (const cylinder of entity.cylinders) group.add(solid(unitCylinder, cylinder));
-  for (const list of entity.triangles) group.add(triangles(list));
-  return group;
+/** All shapes that move together, in as few meshes as may be: a picture costs by the mesh. */
+function drawTogether(entities) {
+  const byAlpha = new Map();
+  const add = (geometry, primitive) => {
+    const alpha = primitive.color.a;
+    if (!byAlpha.has(alpha)) byAlpha.set(alpha, []);
+    byAlpha.get(alpha).push(shaped(geometry, primitive));
+  };
+  for (const entity of entities) {
+    for (const cube of entity.cubes) add(unitBox, cube);
+    for (const sphere of entity.spheres) add(unitSphere, sphere);
+    for (const cylinder of entity.cylinders) add(unitCylinder, cylinder);
+    for (const list of entity.triangles) add(triangles(list), list);
+  }
+  return [...byAlpha].map(([alpha, shapes]) => new Mesh(mergeGeometries(shapes), materialOf(alpha)));
 }
 
 /** The colour of an entity's first shape, if it is a colour and not grey. */
@@ -69,25 +101,80 @@ function colourOf(entity) {
   return `#${new Color().setRGB(r, g, b, "srgb").lerp(new Color("#ffffff"), 0.25).getHexString()}`;
 }
 
-class Trail {
-  constructor(scene, color) {
-    this.places = new Float32Array(TRAIL_POINTS * 3);
+/** Whether a graphics card draws, and not the processor, for which smooth edges are dear. */
+function hasGraphicsCard() {
+  const probe = document.createElement("canvas").getContext("webgl2");
+  const names = probe?.getExtension("WEBGL_debug_renderer_info");
+  const name = names ? probe.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  probe?.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software/i.test(name);
+}
+
+/** Keeps the picture smooth on a slow machine: fewer pixels while frames come late. */
+class Sharpness {
+  constructor(renderer) {
+    this.renderer = renderer;
+    this.most = Math.min(window.devicePixelRatio, 2);
+    this.ratio = this.most;
+    this.late = 0;
+    this.before = 0;
+    renderer.setPixelRatio(this.ratio);
+  }
+  /** Call for each picture drawn. */
+  drawn(now) {
+    const passed = now - this.before;
+    this.before = now;
+    if (passed > 250) return; // nothing moved meanwhile
+    this.late = Math.max(0, this.late + (passed > 30 ? 1 : -1));
+    if (this.late < 12 || this.ratio <= this.most / 2) return;
+    this.late = 0;
+    this.ratio *= 0.8;
+    this.renderer.setPixelRatio(this.ratio);
+  }
+}
+
+/** Where bodies were, all of them in one set of lines. */
+class Trails {
+  constructor(scene, bodies, colours) {
+    this.bodies = bodies;
+    this.points = Math.max(20, Math.min(400, Math.floor(TRAIL_POINTS / Math.max(1, bodies.length)))); // of each
+    const most = bodies.length * this.points * 2; // both ends of each piece
+    this.places = new Float32Array(most * 3);
+    this.tints = bodies.map((body) => new Color(colours[body]).toArray());
+    this.colours = new Float32Array(most * 3);
+    this.drawnAt = -Infinity;
     this.geometry = new BufferGeometry();
     this.geometry.setAttribute("position", new BufferAttribute(this.places, 3));
-    this.line = new Line(this.geometry, new LineBasicMaterial({ color, transparent: true, opacity: 0.75 }));
-    this.line.frustumCulled = false;
-    scene.add(this.line);
+    this.geometry.setAttribute("color", new BufferAttribute(this.colours, 3));
+    this.lines = new LineSegments(this.geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.75 }));
+    this.lines.frustumCulled = false;
+    scene.add(this.lines);
   }
-  draw(frames, body, from, to) {
-    const all = [];
-    frames.path(body, from, to, (x, y, z) => all.push(x, y, z));
-    const points = all.length / 3;
-    const stride = Math.max(1, Math.ceil(points / TRAIL_POINTS));
-    let n = 0;
-    for (let i = 0; i < points && n < TRAIL_POINTS; i += stride, ++n)
-      for (let k = 0; k < 3; ++k) this.places[n * 3 + k] = all[i * 3 + k];
+  /** A few times a second is enough, unless `now` must be seen. */
+  draw(frames, from, to, now) {
+    if (!now && performance.now() - this.drawnAt < TRAIL_EVERY_MS) return;
+    this.drawnAt = performance.now();
+    let n = 0; // ends of pieces so far
+    this.bodies.forEach((body, b) => {
+      const all = [];
+      frames.path(body, from, to, (x, y, z) => all.push(x, y, z));
+      const points = all.length / 3;
+      const stride = Math.max(1, Math.ceil(points / this.points));
+      for (let i = 0; i + stride < points; i += stride) {
+        for (const end of [i, i + stride]) {
+          for (let k = 0; k < 3; ++k) this.places[n * 3 + k] = all[end * 3 + k];
+          this.colours.set(this.tints[b], n * 3);
+          ++n;
+        }
+      }
+    });
     this.geometry.setDrawRange(0, n);
-    this.geometry.attributes.position.needsUpdate = true;
+    for (const name of ["position", "color"]) {
+      const attribute = this.geometry.attributes[name];
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, n * 3);
+      attribute.needsUpdate = true;
+    }
   }
 }
 
@@ -95,8 +182,8 @@ export class World3D {
   constructor(canvas, labels) {
     this.canvas = canvas;
     this.labels = labels;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer = new WebGLRenderer({ canvas, antialias: hasGraphicsCard(), powerPreference: "high-performance" });
+    this.sharpness = new Sharpness(this.renderer);
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(45, 1, 0.01, 5000);
     this.camera.up.set(0, 0, 1);
@@ -104,12 +191,9 @@ export class World3D {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => (this.dirty = true));
-    this.scene.add(new HemisphereLight(0xffffff, 0x556070, 1.4), new AmbientLight(0xffffff, 0.3));
-    const sun = new DirectionalLight(0xffffff, 1.8);
-    sun.position.set(5, -3, 10);
-    this.scene.add(sun);
     this.groups = [];
-    this.trails = [];
+    this.crowds = []; // bodies that look alike
+    this.trails = null;
     this.tags = [];
     this.overlays = new Group();
     this.scene.add(this.overlays);
@@ -162,14 +246,18 @@ export class World3D {
     let hue = 0;
     this.colours = names.map(() => PALETTE[hue++ % PALETTE.length]);
     if (update) {
+      const ofFrame = new Map();
       for (const entity of update.entities) {
         const index = names.indexOf(entity.frame_id);
         if (index >= 0) this.colours[index] = colourOf(entity) ?? this.colours[index];
-        (index >= 0 ? this.groups[index] : this.scene).add(drawEntity(entity));
+        ofFrame.set(index, [...(ofFrame.get(index) ?? []), entity]);
       }
+      for (const mesh of drawTogether(ofFrame.get(-1) ?? [])) this.scene.add(mesh);
+      this.#buildBodies(ofFrame);
     } else {
       names.forEach((_, i) => {
-        const ball = new Mesh(unitSphere, new MeshStandardMaterial({ color: this.colours[i], roughness: 0.4 }));
+        const { r, g, b } = new Color(this.colours[i]).convertLinearToSRGB();
+        const ball = new Mesh(shaped(unitSphere, { color: { r, g, b } }), materialOf(1));
         ball.name = "ball";
         this.groups[i].add(ball);
       });
@@ -177,7 +265,7 @@ export class World3D {
     }
     // Trails for what moves as a whole: the first body of each robot, or all if they are few.
     this.trailed = names.length <= 12 ? names.map((_, i) => i) : names.map((_, i) => i).filter((i) => !names[i].includes("/") && !/wheel|tyre|tire/.test(names[i])).slice(0, 60);
-    this.trails = this.trailed.map((i) => new Trail(this.scene, this.colours[i]));
+    this.trails = new Trails(this.scene, this.trailed, this.colours);
     this.tags = this.trailed.map((i) => {
       const tag = document.createElement("span");
       tag.textContent = names[i].replace(/^\//, "").replace(/\.position$/, "");
@@ -187,11 +275,36 @@ export class World3D {
     });
   }
 
+  /** Bodies that look alike, as wheels do, are drawn at once. */
+  #buildBodies(ofFrame) {
+    const alike = new Map();
+    for (const [index, entities] of ofFrame) {
+      if (index < 0) continue;
+      const look = JSON.stringify(entities.map((e) => [e.cubes, e.spheres, e.cylinders, e.triangles]));
+      alike.set(look, [...(alike.get(look) ?? []), index]);
+    }
+    for (const bodies of alike.values()) {
+      for (const mesh of drawTogether(ofFrame.get(bodies[0]))) {
+        mesh.geometry.computeBoundingBox();
+        for (const body of bodies) this.groups[body].userData.box = (this.groups[body].userData.box ?? new Box3()).union(mesh.geometry.boundingBox);
+        if (bodies.length === 1) {
+          this.groups[bodies[0]].add(mesh);
+          continue;
+        }
+        const many = new InstancedMesh(mesh.geometry, mesh.material, bodies.length);
+        many.frustumCulled = false;
+        this.scene.add(many);
+        this.crowds.push({ many, bodies });
+      }
+    }
+  }
+
   /** Puts the camera where everything is seen. */
   fit() {
     const box = new Box3();
     for (const group of this.groups) {
-      const own = new Box3().setFromObject(group);
+      group.updateMatrix();
+      const own = group.userData.box ? group.userData.box.clone().applyMatrix4(group.matrix) : new Box3().setFromObject(group);
       if (!own.isEmpty() && own.getSize(new Vector3()).length() < 500) box.union(own);
       else box.expandByPoint(group.position);
     }
@@ -232,20 +345,25 @@ export class World3D {
   }
 
   /** Shows the poses of one moment. */
-  show(poses, t, frames) {
+  show(poses, t, frames, moving) {
     if (poses) {
       const before = this.#middle();
       this.groups.forEach((group, i) => {
         group.position.set(poses[i * 7], poses[i * 7 + 1], poses[i * 7 + 2]);
         group.quaternion.set(poses[i * 7 + 3], poses[i * 7 + 4], poses[i * 7 + 5], poses[i * 7 + 6]);
       });
+      for (const { many, bodies } of this.crowds) {
+        bodies.forEach((body, i) => {
+          this.groups[body].updateMatrix();
+          many.setMatrixAt(i, this.groups[body].matrix);
+        });
+        many.instanceMatrix.needsUpdate = true;
+      }
       if (before) this.#shift(this.#middle().sub(before));
     }
     const span = this.balls ? Math.max(this.trailSeconds, frames.end / 20) : this.trailSeconds;
-    this.trails.forEach((trail, i) => {
-      trail.line.visible = this.showTrails;
-      if (this.showTrails) trail.draw(frames, this.trailed[i], t - span, t);
-    });
+    this.trails.lines.visible = this.showTrails;
+    if (this.showTrails) this.trails.draw(frames, t - span, t, !moving);
     this.dirty = true;
   }
 
@@ -280,6 +398,7 @@ export class World3D {
     const { x, y } = this.controls.target; // the grid goes with the camera, cell by cell: it never ends
     this.grid.position.set(Math.round(x / this.cell) * this.cell, Math.round(y / this.cell) * this.cell, this.grid.position.z);
     this.renderer.render(this.scene, this.camera);
+    this.sharpness.drawn(performance.now());
     this.#placeTags();
     ++this.drawn;
     return true;

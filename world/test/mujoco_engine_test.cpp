@@ -72,6 +72,43 @@ TEST(MujocoEngine, AskingForContactsChangesNothingThatFollows) {
   EXPECT_EQ(state_of(*quiet), state_of(*asked));
 }
 
+/// Somebody else's body: flies over the others and lands on them.
+Motion placed_at(int step) {
+  return {{{0.001 * step, 0, 1.5 - 0.002 * step}, {std::cos(0.001 * step), 0, 0, std::sin(0.001 * step)}},
+          {0.5, 0, -1},
+          {}};
+}
+
+TEST(MujocoEngine, PlacingABodyBeforeEachStepGivesMujocosOwnBits) {
+  std::string text = falling_things();  // without its sensors, which would have to be known after each step
+  text.erase(text.find("<sensor>"), text.find("</sensor>") + 9 - text.find("<sensor>"));
+  const auto engine = engine_of(text);
+  const auto watched = engine_of(text);
+  const mjModel& model = engine->mujoco_model();
+  const std::unique_ptr<mjData, void (*)(mjData*)> raw(mj_makeData(&model), mj_deleteData);
+  const auto& joint = engine->catalog().joints.front();
+  ASSERT_EQ(joint.positions, 7U) << "the first joint is a free one";
+  mj_step1(&model, raw.get());
+  for (int i = 0; i < 700; ++i) {
+    const Motion motion = placed_at(i);
+    for (const auto& one : {engine.get(), watched.get()}) one->set_motion(joint.body, motion);
+    std::copy_n(motion.pose.position.begin(), 3, raw->qpos + joint.position_at);
+    std::copy_n(motion.pose.orientation.begin(), 4, raw->qpos + joint.position_at + 3);
+    std::copy_n(motion.linear.begin(), 3, raw->qvel + joint.velocity_at);
+    std::fill_n(raw->qvel + joint.velocity_at + 3, 3, 0.0);
+    (void)watched->contacts();  // who asks makes it compute all, earlier
+    ASSERT_TRUE(engine->step(2ms).ok() && watched->step(2ms).ok());
+    (void)watched->contacts();
+    mj_step1(&model, raw.get());
+    mj_step2(&model, raw.get());
+    mj_step1(&model, raw.get());
+    const auto now = engine->positions();
+    ASSERT_TRUE(std::equal(now.begin(), now.end(), raw->qpos)) << "step " << i;
+  }
+  EXPECT_EQ(state_of(*engine), state_of(*watched));
+  EXPECT_GT(engine->contacts().size(), 0U);
+}
+
 TEST(MujocoEngine, ContactForcesCarryTheWeight) {
   const auto engine = engine_of(R"(<mujoco><worldbody><geom type="plane" size="0 0 1"/>
     <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody></mujoco>)");

@@ -1,11 +1,12 @@
 #pragma once
-// Flags that `serve agents` and `join` share: the key, and simulated faults.
+// Flags of commands that talk over a network: the key that all share, and simulated faults.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "link/auth.hpp"
 #include "link/faults.hpp"
+#include "scenario/scenario.hpp"
 
 namespace isochron::app {
 
@@ -19,10 +20,12 @@ link::Key key_of(const KeyFlags& flags);
 struct FaultFlags {
   std::string loss, delay, duplicate;
   bool reorder = false;
-  std::uint64_t seed = 1;
+  std::string seed;
 };
 void add_fault_flags(CLI::App& verb, FaultFlags& flags);
-/// Those given, on top of `faults`. Throws InputError.
-link::Faults faults_of(const FaultFlags& flags, link::Faults faults);
+/// What they change in a scenario.
+std::vector<Override> overrides(const FaultFlags& flags);
+/// For a command without a scenario. Throws InputError.
+link::Faults faults_of(const FaultFlags& flags);
 
 }  // namespace isochron::app

@@ -1,8 +1,8 @@
 """Join a world of agents from Python: publish yours, see the others', keep everybody's time.
 
-    import isochron_agents
+    from isochron import agents
 
-    with isochron_agents.join("127.0.0.1:7420", key, "east") as world:
+    with agents.join("127.0.0.1:7420", key, "east") as world:
         car = world.add("my_car")
         t = world.start
         while t < 10.0:
@@ -12,11 +12,10 @@
                 print(other.name, other.position, other.age)
             t += world.heartbeat
 
-Times are simulated seconds. Needs libisochron_agents.so (built beside this, or named by ISOCHRON_AGENTS_LIBRARY).
+Times are simulated seconds. Needs libisochron_agents.so; ISOCHRON_AGENTS names it where it is not found.
 """
 import ctypes
 import os
-import pathlib
 from dataclasses import dataclass
 
 
@@ -30,14 +29,22 @@ class _Other(ctypes.Structure):
                 ("stamp", ctypes.c_int64), ("age", ctypes.c_int64), ("extrapolated", ctypes.c_int)]
 
 
+def _find():
+    here = os.path.dirname(os.path.realpath(__file__))
+    places = [os.environ.get("ISOCHRON_AGENTS", ""), "libisochron_agents.so",
+              os.path.join(here, "../../../lib/libisochron_agents.so"),
+              os.path.join(here, "../../../../lib/libisochron_agents.so"),
+              os.path.join(here, "../../../build/release/lib/libisochron_agents.so")]
+    for place in filter(None, places):
+        try:
+            return ctypes.CDLL(place)
+        except OSError:
+            continue
+    raise ImportError("libisochron_agents.so was not found; set ISOCHRON_AGENTS to its path")
+
+
 def _load():
-    here = pathlib.Path(__file__).resolve().parent
-    names = [os.environ.get("ISOCHRON_AGENTS_LIBRARY"), here / "libisochron_agents.so",
-             here / "../../build/release/lib/libisochron_agents.so", "libisochron_agents.so"]
-    for name in names:
-        if name and (str(name) == "libisochron_agents.so" or pathlib.Path(name).exists()):
-            library = ctypes.CDLL(str(name))
-            break
+    library = _find()
     handle, text, i64 = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64
     library.isochron_agents_join.restype = handle
     library.isochron_agents_join.argtypes = [text, text, text, ctypes.c_double]

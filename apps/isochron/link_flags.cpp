@@ -1,4 +1,4 @@
-#include "apps/isochron/agents_flags.hpp"
+#include "apps/isochron/link_flags.hpp"
 
 #include "core/input_error.hpp"
 
@@ -26,21 +26,37 @@ link::Key key_of(const KeyFlags& flags) {
 }
 
 void add_fault_flags(CLI::App& verb, FaultFlags& flags) {
-  verb.add_option("--loss", flags.loss, "lose this share of datagrams, each way: 5%")->type_name("SHARE");
-  verb.add_option("--delay", flags.delay, "delay datagrams, each way: 20ms±5")->type_name("TIME");
+  verb.add_option("--loss", flags.loss, "lose this share of what links carry, each way: 5%")->type_name("SHARE");
+  verb.add_option("--delay", flags.delay, "delay it, each way: 20ms±5")->type_name("TIME");
   verb.add_option("--duplicate", flags.duplicate, "double this share of datagrams: 1%")->type_name("SHARE");
   verb.add_flag("--reorder", flags.reorder, "let one datagram in ten be overtaken");
-  verb.add_option("--fault-seed", flags.seed, "of the faults")->type_name("N");
+  verb.add_option("--fault-seed", flags.seed, "of the faults; the scenario's if left out")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
 }
 
-link::Faults faults_of(const FaultFlags& flags, link::Faults faults) {
+std::vector<Override> overrides(const FaultFlags& flags) {
+  std::vector<Override> all;
+  const auto given = [&](const std::string& value, const char* path) {
+    if (!value.empty()) all.push_back({path, value});
+  };
+  given(flags.loss, "faults.loss");
+  given(flags.delay, "faults.delay");
+  given(flags.duplicate, "faults.duplicate");
+  given(flags.reorder ? "true" : "", "faults.reorder");
+  given(flags.seed, "faults.seed");
+  return all;
+}
+
+link::Faults faults_of(const FaultFlags& flags) {
+  link::Faults faults;
   if (!flags.loss.empty()) faults.loss = demand(link::parse_share(flags.loss), "--loss");
   if (!flags.duplicate.empty()) faults.duplicate = demand(link::parse_share(flags.duplicate), "--duplicate");
   if (!flags.delay.empty()) {
     std::tie(faults.delay, faults.jitter) = demand(link::parse_delay(flags.delay), "--delay");
   }
-  faults.reorder = faults.reorder || flags.reorder;
-  if (flags.seed != 1) faults.seed = flags.seed;
+  faults.reorder = flags.reorder;
+  if (!flags.seed.empty()) faults.seed = std::stoull(flags.seed);
   return faults;
 }
 

@@ -1,0 +1,112 @@
+#include "apps/isochron/child_process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/input_error.hpp"
+
+namespace isochron::app {
+namespace {
+
+volatile std::sig_atomic_t interrupts = 0;
+void on_interrupt(int) { interrupts = interrupts + 1; }
+struct sigaction old_interrupt, old_terminate;
+
+int open_for_words(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+  if (fd < 0) throw InputError({file, 0, 0}, std::strerror(errno), "choose another place with --journal");
+  return fd;
+}
+
+/// In the child, between fork and exec. A process group of its own: Ctrl-C on the terminal would reach it twice, and a
+/// second one would kill it in the middle of its journal.
+[[noreturn]] void become(const std::vector<std::string>& words, int out, int err, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  dprintf(STDERR_FILENO, "%s: %s\n", argv[0], std::strerror(errno));
+  _exit(127);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& out_file,
+                           const std::string& err_file) {
+  const int out = open_for_words(out_file);
+  int err = -1;
+  if (err_file.empty()) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
+    complaints_ = ends[0];
+    fcntl(complaints_, F_SETFL, O_NONBLOCK);
+    err = ends[1];
+  } else {
+    err = open_for_words(err_file);
+  }
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) become(words, out, err, parent);
+  close(out);
+  close(err);
+  if (pid_ < 0) throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));
+}
+
+ChildProcess::~ChildProcess() {
+  if (!ended_) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (complaints_ >= 0) close(complaints_);
+}
+
+bool ChildProcess::ended() {
+  if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+  return ended_;
+}
+
+void ChildProcess::wait() {
+  while (!ended_) ended_ = waitpid(pid_, &status_, 0) == pid_;
+}
+
+void ChildProcess::signal(int number) const {
+  if (!ended_) kill(pid_, number);
+}
+
+bool ChildProcess::well() const { return ended_ && WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
+
+std::string ChildProcess::how_it_ended() const {
+  if (WIFSIGNALED(status_)) return std::string("killed: ") + strsignal(WTERMSIG(status_));
+  return "ended with code " + std::to_string(WEXITSTATUS(status_));
+}
+
+InterruptGuard::InterruptGuard() {
+  interrupts = 0;
+  struct sigaction act {};
+  act.sa_handler = on_interrupt;
+  sigaction(SIGINT, &act, &old_interrupt);
+  sigaction(SIGTERM, &act, &old_terminate);
+}
+
+InterruptGuard::~InterruptGuard() {
+  sigaction(SIGINT, &old_interrupt, nullptr);
+  sigaction(SIGTERM, &old_terminate, nullptr);
+}
+
+int InterruptGuard::count() { return interrupts; }
+
+}  // namespace isochron::app

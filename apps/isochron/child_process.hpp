@@ -1,0 +1,53 @@
+#pragma once
+// A command as a child of ours: its words go where they are told to, Ctrl-C reaches it only through us, and it does not
+// outlive us.
+//
+// Fails: the constructor throws InputError if a file cannot be made, std::runtime_error if no process can be started. A
+//        command that is not there ends with code 127 and says so on its standard error.
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace isochron::app {
+
+class ChildProcess {
+ public:
+  /// This very program, whatever it is called and wherever it lies.
+  static constexpr const char* ourselves = "/proc/self/exe";
+
+  /// Standard output goes into a file, complaints into another one or, where that is "", up a pipe.
+  ChildProcess(const std::vector<std::string>& words, const std::string& out_file, const std::string& err_file = "");
+  ~ChildProcess();  // kills it if it still runs
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  [[nodiscard]] bool ended();
+  void wait();
+  void signal(int number) const;
+  /// Where its complaints come out, without blocking; -1 if they go into a file.
+  [[nodiscard]] int complaints() const { return complaints_; }
+  /// Requires: ended().
+  [[nodiscard]] bool well() const;
+  /// "killed: Killed", "ended with code 2".
+  [[nodiscard]] std::string how_it_ended() const;
+
+ private:
+  pid_t pid_ = -1;
+  int complaints_ = -1;
+  bool ended_ = false;
+  int status_ = 0;
+};
+
+/// Ctrl-C is ours while this lives; count() says how often it came.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  [[nodiscard]] static int count();
+};
+
+}  // namespace isochron::app
