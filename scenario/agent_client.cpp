@@ -106,6 +106,9 @@ void AgentClient::place_others(agents::Client& client) {
 /// The steps of one heartbeat; false = the world diverged, and the ending says how.
 bool AgentClient::step(agents::Client& client, SimSpan heartbeat, Ending& ending) {
   const SimTime next = world_.time() + heartbeat;
+  if (air_ && world_.radio() != nullptr) {
+    if (auto news = air_(world_.report_radio(heartbeat))) world_.radio()->hear(std::move(*news));
+  }
   while (world_.time() < next) {
     place_others(client);
     const auto stepped = world_.take_step();

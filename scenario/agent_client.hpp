@@ -34,6 +34,9 @@ class AgentClient {
              const std::function<void(const AgentStates&)>& on_heartbeat);
 
   [[nodiscard]] AgentWorld& world() { return world_; }
+  /// At every heartbeat: what its radios say, for what they heard. Nothing heard = {}.
+  using Air = std::function<std::optional<v2x::AirNews>(const v2x::AirUp&)>;
+  void set_air(Air air) { air_ = std::move(air); }
 
  private:
   void describe(agents::Client& client);
@@ -43,6 +46,7 @@ class AgentClient {
 
   AgentWorld world_;
   std::vector<std::uint32_t> numbers_;  // of own agents, at the client
+  Air air_;
   AgentStates states_;
   std::set<std::string> seen_, now_;
   SimSpan oldest_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/ensure.hpp"
 #include "core/nearest_name.hpp"
 #include "world/fields.hpp"
 #include "world/vectors.hpp"
@@ -157,6 +158,7 @@ void check_agents(const Scenario& scenario) {
   }
   mistakes.check_bodies(const_cast<Stage&>(stage).world().engine());
   mistakes.end();
+  check_v2x(scenario);
 }
 
 AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : scenario_(scenario) {
@@ -181,6 +183,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
     }
   }
   for (const std::string& guest : scenario_.agents->guests) guests_.push_back(world.body(guest));
+  if (scenario_.v2x) radio_ = std::make_unique<V2xUnit>(scenario_, client);
   std::shared_ptr<const world::Ground> ground;  // shared by all cars of a world
   for (std::size_t i = 0; i < own_.size(); ++i) {
     const Own& own = own_[i];
@@ -226,6 +229,7 @@ void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Gro
   if (!own.section->obeys.empty()) {
     obeying_.push_back({driver.get(), own.section->obeys, arc_of(own.section->path, *own.section->stop)});
   }
+  if (radio_) radio_->add({own.name, own.size, driver.get()});
   auto seat = std::make_unique<world::Seat>(std::move(driver), *car, own.body, kinematic, driver_period, others);
   world.add(std::move(seat));
   world.add(std::move(car));
@@ -330,8 +334,17 @@ void AgentWorld::obey_signals() {
   }
 }
 
+V2xUnit::MotionOf AgentWorld::motions() {
+  return [this](const std::string& name) {
+    const auto own = std::find_if(own_.begin(), own_.end(), [&](const Own& agent) { return agent.name == name; });
+    ENSURE(own != own_.end(), "a radio asks where somebody else's agent is");
+    return stage_->world().engine().motion(own->body);
+  };
+}
+
 Result<Done, std::string> AgentWorld::take_step() {
   obey_signals();
+  if (radio_) radio_->act(time(), motions());
   return stage_->take_step();
 }
 

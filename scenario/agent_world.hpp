@@ -17,6 +17,7 @@
 #include "scenario/agent_parts.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/stage.hpp"
+#include "scenario/v2x_unit.hpp"
 #include "world/vehicle/car.hpp"
 #include "world/vehicle/driver.hpp"
 
@@ -77,7 +78,13 @@ class AgentWorld {
   void remove(const std::string& name);
   Result<Done, std::string> take_step();
 
+  /// The radios of its own agents; null without `v2x`.
+  [[nodiscard]] V2xUnit* radio() { return radio_.get(); }
+  /// Where they are, and what they send until the next heartbeat. Requires radio().
+  v2x::AirUp report_radio(SimSpan heartbeat) { return radio_->report(time(), heartbeat, motions()); }
+
  private:
+  [[nodiscard]] V2xUnit::MotionOf motions();
   void make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground,
                 const std::vector<std::uint32_t>& others);
   void obey_signals();
@@ -98,6 +105,7 @@ class AgentWorld {
     double stop_at;  // arc length
   };
   std::vector<Obeying> obeying_;
+  std::unique_ptr<V2xUnit> radio_;
   LampBoard lamps_;
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned
   struct Follower {

@@ -9,6 +9,7 @@
 #include "flow/system.hpp"
 #include "scenario/agent_world.hpp"
 #include "scenario/runners.hpp"
+#include "scenario/v2x_node.hpp"
 #include "world/messages.hpp"
 
 namespace isochron {
@@ -17,10 +18,12 @@ namespace {
 class AgentNode final : public flow::UserNode {
  public:
   AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others, bool seen)
-      : world_(scenario, client), state_(world_.stage().world().make_state()) {
+      : world_(scenario, client), heartbeat_(scenario.agents->heartbeat), state_(world_.stage().world().make_state()) {
     for (const std::string& other : others) input<&AgentNode::hear>(other);
-    output<&AgentNode::tell>("states", flow::every(scenario.agents->heartbeat));
-    if (seen) output<&AgentNode::show>("tf", flow::every(scenario.agents->heartbeat));
+    if (scenario.v2x) input<&AgentNode::hear_radio>("radio");
+    output<&AgentNode::tell>("states", flow::every(heartbeat_));
+    if (seen) output<&AgentNode::show>("tf", flow::every(heartbeat_));
+    if (scenario.v2x) output<&AgentNode::tell_radio>("said", flow::every(heartbeat_));
   }
 
  private:
@@ -51,6 +54,10 @@ class AgentNode final : public flow::UserNode {
     for (std::size_t i = 0; i < states.agents.size(); ++i) world_.fill(i, states.agents[i]);
   }
 
+  void hear_radio(const v2x::AirNews& news) { world_.radio()->hear(news); }
+  /// After the states of that time: what is sent from then on.
+  void tell_radio(v2x::AirUp& up) { up = world_.report_radio(heartbeat_); }
+
   /// From where they were said to be, straight on.
   void place_others() {
     for (const AgentStates& states : heard_) {
@@ -65,11 +72,26 @@ class AgentNode final : public flow::UserNode {
   }
 
   AgentWorld world_;
+  SimSpan heartbeat_;
   world::State state_;
   std::vector<AgentStates> heard_;
 };
 
-FlowPlan plan_agents(const Scenario& scenario) {
+/// The air between the clients, as one more node.
+void add_air(FlowPlan& plan, const Scenario& scenario, const std::vector<std::string>& clients,
+             const std::function<void(const void*)>& on_log) {
+  plan.system.add("air", std::make_unique<V2xNode>(scenario, clients));
+  plan.places.push_back(scenario.v2x->place);
+  // What each client receives is in the log once, for all.
+  for (const std::string& client : clients) plan.topics.push_back({"/v2x/to/" + client, false, false});
+  plan.topics.push_back({"/v2x/air", true, true, "", on_log});
+  for (const std::string& client : clients) {
+    plan.system.connect(client + ".said", "air." + client);
+    plan.system.connect("air.to_" + client, client + ".radio");
+  }
+}
+
+FlowPlan plan_agents(const Scenario& scenario, const std::function<void(const void*)>& on_log) {
   check_agents(scenario);
   const auto clients = agent_clients(scenario);
   FlowPlan plan;
@@ -83,6 +105,7 @@ FlowPlan plan_agents(const Scenario& scenario) {
     system.add(client, std::make_unique<AgentNode>(scenario, client, others, seen));
     plan.topics.push_back({"/agents/" + client});
     if (seen) plan.topics.push_back({"/tf", true, false});
+    if (scenario.v2x) plan.topics.push_back({"/v2x/said/" + client});
     plan.places.push_back(scenario.agents->place);
   }
   for (const std::string& client : clients) {
@@ -90,6 +113,7 @@ FlowPlan plan_agents(const Scenario& scenario) {
       if (other != client) system.connect(other + ".states", client + "." + other);
     }
   }
+  if (scenario.v2x) add_air(plan, scenario, clients, on_log);
   return plan;
 }
 
@@ -97,7 +121,10 @@ FlowPlan plan_agents(const Scenario& scenario) {
 
 RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch) {
-  FlowPlan plan = plan_agents(scenario);
+  v2x::AirFigures figures;
+  FlowPlan plan =
+      plan_agents(scenario, [&figures](const void* value) { figures.take(*static_cast<const v2x::AirLog*>(value)); });
+  if (scenario.v2x) plan.conclude = [&figures](RunReport& report) { report.v2x = figures; };
   return run_plan(plan, scenario, options, clock, disk, watch);
 }
 

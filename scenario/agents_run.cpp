@@ -9,6 +9,8 @@
 #include "link/reactor.hpp"
 #include "scenario/agent_client.hpp"
 #include "scenario/runners.hpp"
+#include "scenario/v2x_air_run.hpp"
+#include "v2x/comm/client.hpp"
 
 namespace isochron {
 namespace {
@@ -96,12 +98,25 @@ class Lane {
   std::atomic<std::int64_t> newest_{0};
 };
 
+/// What one client's radios heard, for the reader.
+void describe_radio(RunReport& report, const std::string& name, AgentClient& client) {
+  if (client.world().radio() == nullptr) return;
+  const V2xUnit::Counts& counts = client.world().radio()->counts();
+  std::string line = name + ": " + std::to_string(counts.heard) + " messages heard by radio, " +
+                     std::to_string(counts.warnings) + " warnings";
+  if (counts.late > 0) {
+    line += ", " + std::to_string(counts.late) + " used late, by " + format_ns_short(counts.latest.ns()) + " at most";
+  }
+  report.notes.push_back(line);
+}
+
 struct Seat {
   std::string name;
   std::unique_ptr<AgentClient> client;
   std::unique_ptr<Lane> lane;
   AgentClient::Ending ending;
   std::atomic<bool> done{false};
+  std::function<void()> leave_air{};
   std::thread thread{};
 };
 
@@ -118,6 +133,7 @@ void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunReco
     seat.ending = seat.client->run(client, SimTime::zero() + scenario.duration, pacer, watch,
                                    [&seat](const AgentStates& states) { seat.lane->write(states); });
   }
+  if (seat.leave_air) seat.leave_air();
   seat.lane->end();
   seat.done.store(true);
 }
@@ -173,6 +189,13 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     }
   }
   RunReport report = report_of(scenario);
+  std::unique_ptr<RecordedAir> air;
+  if (scenario.v2x) air = std::make_unique<RecordedAir>(scenario, record);
+  for (const auto& seat : seats) {
+    if (!air) continue;
+    seat->client->set_air(air->enter(seat->name));
+    seat->leave_air = [&air, name = seat->name] { air->shared().leave(name); };
+  }
   SimTime least = SimTime::zero();
   {
     OwnServer server(scenario, static_cast<std::uint32_t>(seats.size()));
@@ -197,6 +220,8 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     server.stop();
     conclude(report, server.report());
   }
+  for (const auto& seat : seats) describe_radio(report, seat->name, *seat->client);
+  if (air) report.v2x = air->shared().figures();
   report.simulated = least.since_zero();
   if (watch.stopping() && report.end != RunReport::End::failed) report.end = RunReport::End::interrupted;
   record.finish(report);
@@ -219,7 +244,23 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
     throw InputError({to_string(join.server), 0, 0}, "cannot join: " + why,
                      "is `isochron serve agents` running there, with the same key?");
   }
+  std::optional<v2x::CommClient> comm;
+  if (join.comm) {
+    comm.emplace(key, *join.comm, join.client);
+    if (const std::string why = comm->join(join.patience); !why.empty()) {
+      throw InputError({to_string(*join.comm), 0, 0}, "cannot join the radio: " + why,
+                       "is `isochron serve comm` running there, with the same key and scenario?");
+    }
+  }
   RunRecord record(scenario, options, clock, disk, {join.client});
+  std::optional<SaidLane> said;
+  if (comm) {
+    said.emplace(record, join.client);
+    agents.set_air([&](const v2x::AirUp& up) {
+      said->write(up);
+      return comm->exchange(up);
+    });
+  }
   agents.world().stage().begin(record, watch);
   Lane lane(record, join.client, ParticipantId(0));
   RunReport report = report_of(scenario);
@@ -230,6 +271,12 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
         record.look(watch, states.stamp);
       });
   conclude(report, join.client, agents, ending);
+  describe_radio(report, join.client, agents);
+  if (scenario.v2x && !comm) report.notes.push_back("no communication server (--comm): its radios were silent");
+  if (comm && comm->missed() > 0) {
+    report.notes.push_back("no answer from the communication server at " + std::to_string(comm->missed()) +
+                           " heartbeats" + (comm->failure().empty() ? "" : ": " + comm->failure()));
+  }
   report.simulated = ending.reached.since_zero();
   if (watch.stopping() && report.end != RunReport::End::failed) report.end = RunReport::End::interrupted;
   record.finish(report);

@@ -15,10 +15,16 @@ agents::ServerSettings server_settings(const Scenario& scenario);
 
 struct JoinOptions {
   Address server{};
-  std::string client;  // which share of the scenario
+  std::optional<Address> comm{};  // of the communication server; none: its radios are silent
+  std::string client;             // which share of the scenario
   agents::wire::Updates updates = agents::wire::AUTOMATIC;
   WallSpan patience = std::chrono::seconds(30);  // until a server answers
 };
+
+/// Runs the communication server of a scenario with `v2x` until the watch is stopped, or all clients that came have
+/// left; leaves a journal. `told` is called with the address.
+RunReport serve_comm(const Scenario& scenario, const link::Key& key, const Address& at, const RunOptions& options,
+                     Clock& clock, Disk& disk, RunWatch& watch, const std::function<void(const Address&)>& told);
 
 /// Blocks until the scenario's time is over, the server declines, or the watch is stopped; leaves a journal.
 RunReport join_scenario(const Scenario& scenario, const link::Key& key, const JoinOptions& join,

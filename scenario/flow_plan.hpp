@@ -9,6 +9,7 @@
 //
 // Fails: plan_flows() throws InputError with every mistake, placed in the scenario.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 
 namespace isochron {
 
+struct RunReport;
 class RunWatch;
 
 /// How a run is steered, and the wall clock: what parts that meet the world outside need. Outlives the plan.
@@ -33,12 +35,14 @@ struct FlowPlan {
     std::string name;
     bool journaled = true;
     bool in_digest = true;
-    std::string program = {};  // whose doings it tells
+    std::string program = {};                           // whose doings it tells
+    std::function<void(const void* value)> watch = {};  // is shown each message as it is recorded
   };
   flow::System system;
-  std::vector<Topic> topics;  // of each flow
-  std::vector<Place> places;  // of each node
-  Named<SimSpan> programs;    // and their periods; zero = none
+  std::vector<Topic> topics;                      // of each flow
+  std::vector<Place> places;                      // of each node
+  Named<SimSpan> programs;                        // and their periods; zero = none
+  std::function<void(RunReport&)> conclude = {};  // adds what it knows to the report
 };
 
 /// Without `outside` the plan can be checked; run, if nothing in it needs the outside.

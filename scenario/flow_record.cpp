@@ -24,7 +24,8 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
               nullptr,
               ParticipantId(only ? 0 : flow.node),
               Pacer(scenario.time.pace, record.clock(), watch),
-              tally == tallies_.end() ? nullptr : &tally->second};
+              tally == tallies_.end() ? nullptr : &tally->second,
+              topic.watch};
     if (topic.journaled && (!only || flow.node == *only)) {
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
@@ -49,6 +50,7 @@ void FlowRecorder::sent(const flow::Sent& message) {
   record_.progress(lane.node, message.time);
   newest_.store(message.time.ns(), std::memory_order_relaxed);
   if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));
+  if (lane.watch) lane.watch(message.value);
   if (lane.producer == nullptr) return;
   const std::size_t size = message.type->encoded_size(message.value);
   const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);

@@ -57,6 +57,7 @@ class FlowRecorder final : public flow::Recorder {
     ParticipantId node;
     Pacer pacer;
     Tally* tally;
+    std::function<void(const void* value)> watch;
   };
   RunRecord& record_;
   RunWatch& watch_;

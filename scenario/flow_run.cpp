@@ -215,6 +215,7 @@ RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& o
   for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
   for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
+  if (plan.conclude) plan.conclude(report);
   record.finish(report);
   report.shares.programs = report.wall;
   return report;

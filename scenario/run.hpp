@@ -21,6 +21,7 @@
 #include "scenario/hil_report.hpp"
 #include "scenario/run_control.hpp"
 #include "scenario/scenario.hpp"
+#include "v2x/comm/figures.hpp"
 
 namespace isochron {
 
@@ -109,6 +110,7 @@ struct RunReport {
   std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
   std::optional<HilReport> hil;
+  std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;

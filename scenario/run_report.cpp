@@ -129,6 +129,7 @@ std::string to_json(const RunReport& report) {
               {"dropped", report.record.dropped}}},
             {"notes", report.notes}};
   if (report.hil) json["hil"] = hil_json(*report.hil);
+  if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);
   return json.dump();
 }

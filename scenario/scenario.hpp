@@ -21,6 +21,7 @@
 #include "scenario/parts_section.hpp"
 #include "scenario/ros_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/v2x_section.hpp"
 #include "scenario/vehicle_section.hpp"
 
 namespace isochron {
@@ -194,8 +195,9 @@ struct ProgramSection : Section {
 template <class V>
 void describe(V& v, ProgramSection& s) {
   v.optional("run", s.run, "the executable and its arguments");
-  v.optional("library", s.library,
-             "instead of run: a controller in a shared library, called in process (callback, repeatable and realtime modes)");
+  v.optional(
+      "library", s.library,
+      "instead of run: a controller in a shared library, called in process (callback, repeatable and realtime modes)");
   v.optional("with", s.with, "parameters: handed to a library, or to an executable as ISOCHRON_WITH_name");
   v.optional("every", s.every, "period; left out for a program that sets its own waits");
   v.optional("offset", s.offset, "first release");
@@ -233,9 +235,10 @@ void describe(V& v, RobotSection& s) {
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
-  v.optional("at", s.at,
-             "as of a node: where it listens if it runs in processes of its own; its sensors and libraries on the ports "
-             "that follow");
+  v.optional(
+      "at", s.at,
+      "as of a node: where it listens if it runs in processes of its own; its sensors and libraries on the ports "
+      "that follow");
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
@@ -338,6 +341,7 @@ struct Scenario : Section {
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   std::optional<AgentsSection> agents;
+  std::optional<V2xSection> v2x;
   FlowsSection flows;
   NetworkSection network;
   FaultsSection faults;
@@ -360,6 +364,7 @@ void describe(V& v, Scenario& s) {
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
+  v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
   v.optional("faults", s.faults, "links that are bad on purpose: of agents, of nodes over TCP, to targets");

@@ -33,6 +33,7 @@ void add_v2x(CLI::App& app, Action& action);
 void add_journal_export(CLI::App& journal, Action& action);
 /// `serve agents`; called by add_serve.
 void add_serve_agents(CLI::App& serve, Action& action);
+void add_serve_comm(CLI::App& serve, Action& action);
 void add_join(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);

@@ -79,6 +79,15 @@ struct HilFigures {
   std::vector<TargetFigures> targets;
 };
 
+/// Radio: what was delivered how far and how late, and what became of the rest.
+struct V2xFigures {
+  std::uint64_t messages = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> by_type, receptions;
+  Line delivery;  // share delivered over metres
+  Line latency;   // share delivered within so many milliseconds
+  double latency_mean_s = 0, latency_p99_s = 0, latency_max_s = 0, busy_mean = 0, busy_max = 0;
+};
+
 /// Many agents: how one client kept up with the others.
 struct ClientFigures {
   std::string name;
@@ -113,6 +122,7 @@ struct Figures {
   std::vector<ProgramFigures> programs;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
+  std::optional<V2xFigures> v2x;
   std::optional<AgentFigures> agents;
 };
 

@@ -7,6 +7,7 @@
 #include "core/time_text.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/value.hpp"
+#include "v2x/comm/figures.hpp"
 
 namespace isochron::app {
 namespace {
@@ -80,6 +81,50 @@ HilFigures hil_of(const Json& json) {
   return hil;
 }
 
+std::string type_name(const std::string& number) {
+  return number == "18" ? "MAP" : number == "19" ? "SPaT" : number == "20" ? "BSM" : "type " + number;
+}
+
+/// The share of deliveries that took at most so long, in milliseconds.
+Line cumulative(const Json& latencies) {
+  Line line;
+  double all = 0, seen = 0;
+  for (const Json& bin : latencies)
+    all += bin.is_array() && bin.size() == 2 && bin[1].is_number() ? bin[1].get<double>() : 0;
+  for (const Json& bin : latencies) {
+    if (!bin.is_array() || bin.size() != 2 || !bin[0].is_number() || !bin[1].is_number()) continue;
+    seen += bin[1].get<double>();
+    line.push_back({1e3 * (bin[0].get<double>() + v2x::AirFigures::latency_bin_s), all > 0 ? seen / all : 0});
+  }
+  return line;
+}
+
+V2xFigures v2x_of(const Json& json) {
+  V2xFigures v;
+  v.messages = count(json, "messages");
+  if (const Json& types = member(json, "by_type"); types.is_object()) {
+    for (const auto& [type, n] : types.items()) v.by_type.emplace_back(type_name(type), count(types, type.c_str()));
+  }
+  if (const Json& fates = member(json, "receptions"); fates.is_object()) {
+    for (const char* fate : v2x::fate_names) v.receptions.emplace_back(fate, count(fates, fate));
+  }
+  if (const Json& bins = member(json, "by_distance"); bins.is_array()) {
+    for (const Json& bin : bins) {
+      if (count(bin, "offered") == 0) continue;
+      v.delivery.push_back(
+          {(number(bin, "from_m") + number(bin, "to_m")) / 2, number(bin, "delivered") / number(bin, "offered")});
+    }
+  }
+  if (const Json& bins = member(json, "latencies"); bins.is_array()) v.latency = cumulative(bins);
+  const Json& latency = member(json, "latency_s");
+  v.latency_mean_s = number(latency, "mean");
+  v.latency_p99_s = number(latency, "p99");
+  v.latency_max_s = number(latency, "max");
+  v.busy_mean = number(member(json, "busy"), "mean");
+  v.busy_max = number(member(json, "busy"), "max");
+  return v;
+}
+
 ClientFigures client_of(const Json& json) {
   ClientFigures c;
   c.name = text(json, "name");
@@ -149,6 +194,7 @@ void take_figures(const std::string& json_text, RunData& run) {
     for (const Json& program : programs) ending.programs.push_back(program_of(program));
   }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
+  if (const Json& v2x = member(json, "v2x"); v2x.is_object()) ending.v2x = v2x_of(v2x);
   if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);
   if (const Json& notes = member(json, "notes"); notes.is_array()) {

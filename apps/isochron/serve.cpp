@@ -47,9 +47,10 @@ void add_serve(CLI::App& app, Action& action) {
   verb->add_flag("--no-sync", flags->no_sync, "do not hold answers back, for comparison");
   verb->add_flag("--start", flags->start, "start those targets here that have `run`");
   add_serve_agents(*verb, action);
-  verb->get_option("FILE")->required(false);  // `serve agents` has one of its own
+  add_serve_comm(*verb, action);
+  verb->get_option("FILE")->required(false);  // `serve agents` and `serve comm` have one of their own
   verb->callback([&action, flags, verb] {
-    if (verb->got_subcommand("agents")) return;
+    if (verb->got_subcommand("agents") || verb->got_subcommand("comm")) return;
     if (flags->run.file.empty()) throw CLI::RequiredError("FILE");
     action = [flags] { return serve(*flags); };
   });

@@ -18,13 +18,16 @@ SimSpan CongestionControl::interval() const {
   return std::clamp(SimSpan::from_seconds(ms * 1e-3), options_.shortest, options_.longest);
 }
 
-bool CongestionControl::due(SimTime now, const Vec3& at) const {
-  if (!ever_sent_) return true;
+bool CongestionControl::misplaced(SimTime now, const Vec3& at) const {
+  if (!ever_sent_) return false;
   const double dt = (now - sent_at_).seconds();
   const Vec3 believed{sent_place_.x + sent_velocity_.x * dt, sent_place_.y + sent_velocity_.y * dt,
                       sent_place_.z + sent_velocity_.z * dt};
-  if (distance(believed, at) > options_.error_m && now - sent_at_ >= options_.shortest) return true;
-  return now - sent_at_ >= interval();
+  return distance(believed, at) > options_.error_m && now - sent_at_ >= options_.shortest;
+}
+
+bool CongestionControl::due(SimTime now, const Vec3& at) const {
+  return !ever_sent_ || now - sent_at_ >= interval() || misplaced(now, at);
 }
 
 void CongestionControl::sent(SimTime now, const Vec3& at, const Vec3& velocity_m_s) {

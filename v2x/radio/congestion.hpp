@@ -44,6 +44,8 @@ class CongestionControl {
 
   /// Whether to send now: the interval is over, or others, who extrapolate the last message, are too far off.
   [[nodiscard]] bool due(SimTime now, const Vec3& at) const;
+  /// Whether others, who extrapolate the last message, are too far off.
+  [[nodiscard]] bool misplaced(SimTime now, const Vec3& at) const;
   /// Tells what others know from now on.
   void sent(SimTime now, const Vec3& at, const Vec3& velocity_m_s);
 

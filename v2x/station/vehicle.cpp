@@ -13,6 +13,13 @@ Vec3 moved(const Vec3& p, const Vec3& v, double seconds) {
   return {p.x + v.x * seconds, p.y + v.y * seconds, p.z + v.z * seconds};
 }
 
+/// Rounded as it is sent: what would round to a whole turn is north, because 28800 means "unavailable".
+double sent_heading(double angle_rad) {
+  constexpr double step = std::numbers::pi / 14400;
+  const double steps = std::round(compass(angle_rad) / step);
+  return steps >= 28800 ? 0 : steps * step;
+}
+
 }  // namespace
 
 Expected carried_on(const Expected& then, double seconds) {
@@ -51,7 +58,7 @@ Bytes VehicleStation::bsm(const VehicleMotion& motion, SimTime at) {
   core.accuracy = {0.5, 0.5, 0};
   core.transmission = TransmissionState::forward;
   core.speed_m_s = std::min(speed, 163.8);
-  core.heading_rad = compass(motion.heading_rad + motion.yaw_rate_rad_s * later);
+  core.heading_rad = sent_heading(motion.heading_rad + motion.yaw_rate_rad_s * later);
   core.acceleration.longitudinal_m_s2 = std::clamp(acceleration_m_s2_, -20.0, 20.0);
   core.acceleration.yaw_rate_rad_s = std::clamp(-motion.yaw_rate_rad_s, -5.7, 5.7);  // clockwise is positive there
   core.size = {settings_.width_m, settings_.length_m};
@@ -67,7 +74,9 @@ std::optional<Outgoing> VehicleStation::speak(const VehicleMotion& motion, SimSp
   }
   last_ = motion;
   SimTime at = std::max(next_, motion.time);
-  if (congestion_.due(motion.time, motion.position) && next_ > motion.time + window) at = motion.time;  // others err
+  if (at >= motion.time + window && congestion_.misplaced(motion.time, motion.position)) {
+    at = motion.time + SimSpan::from_seconds(draws_.uniform(0, window.seconds()));  // not all at the same moment
+  }
   if (at >= motion.time + window) return std::nullopt;
   Outgoing out{at, bsm(motion, at), congestion_.power_dbm()};
   congestion_.sent(at, moved(motion.position, motion.velocity_m_s, (at - motion.time).seconds()), motion.velocity_m_s);

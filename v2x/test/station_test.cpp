@@ -80,6 +80,27 @@ TEST(VehicleStation, SaysTenTimesASecondWhereItIs) {
   EXPECT_NEAR(said, 50, 2);
 }
 
+TEST(VehicleStation, CanSayEveryHeading) {
+  for (const double off : {-1e-4, -1e-5, -1e-9, 0.0, 1e-9, 1e-5, 1e-4}) {
+    VehicleStation car({.id = 7, .name = "car"}, madison);
+    const auto out = car.speak(driving(at(1s), {0, 0, 0}, north + off, 10), 100ms);
+    ASSERT_TRUE(out);
+    const double heading = *std::get<Bsm>(decode(out->octets)->message).core.heading_rad;
+    EXPECT_NEAR(std::remainder(heading + off, 2 * std::numbers::pi), 0, 2e-4);
+  }
+}
+
+TEST(VehicleStation, ManyDoNotBeginAtTheSameMoment) {
+  std::vector<int> tenths(10);
+  for (int i = 0; i < 200; ++i) {
+    VehicleStation car({.id = 7, .name = "car" + std::to_string(i)}, madison);
+    std::optional<Outgoing> out;
+    for (SimTime t; !out; t += 10ms) out = car.speak(driving(t, {0, 0, 0}, east, 0), 10ms);
+    ++tenths.at(static_cast<std::size_t>(out->at.since_zero() / SimSpan(10ms)));
+  }
+  for (const int n : tenths) EXPECT_GT(n, 5);
+}
+
 TEST(VehicleStation, SpeaksLessOftenInACrowd) {
   VehicleStation car({.id = 1, .name = "car"}, madison);
   for (std::uint32_t i = 0; i < 60; ++i) {
@@ -95,6 +116,16 @@ TEST(VehicleStation, SpeaksLessOftenInACrowd) {
   EXPECT_EQ(car.neighbours().size(), 60u);
   for (int i = 0; i < 200; ++i) car.observe(driving(at(200ms), {0, 0, 0}, east, 0), 0.1);
   EXPECT_NEAR(car.congestion().interval().seconds(), 0.24, 0.01);  // 100 ms · 60 / 25
+  int straight = 0, circling = 0;
+  for (SimTime t = at(1s); t < at(5s); t += 10ms) {
+    straight += car.speak(driving(t, {t.seconds() * 30, 0, 0}, east, 30), 10ms) ? 1 : 0;
+  }
+  for (SimTime t = at(5s); t < at(9s); t += 10ms) {  // others, who go straight on, are soon wrong
+    const double turned = t.seconds() * 6;
+    circling += car.speak(driving(t, {5 * std::sin(turned), -5 * std::cos(turned), 0}, turned, 30), 10ms) ? 1 : 0;
+  }
+  EXPECT_NEAR(straight, 17, 3);
+  EXPECT_GT(circling, 25);
 }
 
 TEST(VehicleStation, RefusesWhatIsOldOrUnreadable) {

@@ -134,10 +134,11 @@ DriverCommand PathDriver::drive(const DriverView& view) {
   command.steer = std::clamp(std::atan(curvature * s.wheelbase) / s.max_steer, -1.0, 1.0);
 
   CarFollowing follow = s.follow;
+  follow.desired_speed = std::min(follow.desired_speed, limit_);
   const double bend = bend_ahead(5 + 1.5 * view.speed);
   if (bend > 1e-4) follow.desired_speed = std::min(follow.desired_speed, std::sqrt(s.lateral_acceleration / bend));
   command.acceleration = follow(view.speed, view.gap, view.leader_speed);
-  double stop = stop_ - travelled_;
+  double stop = std::min(stop_, yield_) - travelled_;
   if (!closed_) stop = std::min(stop, arc_.back() - travelled_);
   if (stop < 200) command.acceleration = std::min(command.acceleration, follow(view.speed, std::max(stop, 0.0), 0));
 
@@ -150,7 +151,7 @@ DriverCommand PathDriver::drive(const DriverView& view) {
 }
 
 void PathDriver::save(std::span<double> state) const {
-  const double values[]{travelled_, offset_, integral_, stop_};
+  const double values[]{travelled_, offset_, integral_, stop_, yield_, limit_};
   std::copy(std::begin(values), std::end(values), state.begin());
 }
 
@@ -159,6 +160,8 @@ void PathDriver::restore(std::span<const double> state) {
   offset_ = state[1];
   integral_ = state[2];
   stop_ = state[3];
+  yield_ = state[4];
+  limit_ = state[5];
 }
 
 Seat::Seat(std::unique_ptr<Driver> driver, Part& car, std::uint32_t body, bool kinematic, SimSpan period,

@@ -89,17 +89,23 @@ class PathDriver final : public Driver {
   DriverCommand drive(const DriverView& view) override;
   /// Stops before this arc length of the path, as at a red light; infinity: drives on.
   void stop_before(double arc_length) { stop_ = arc_length; }
+  /// Stops before this one too, for somebody else's sake; infinity: nobody is in the way.
+  void yield_before(double arc_length) { yield_ = arc_length; }
+  /// Not faster than this, m/s; infinity: as wanted.
+  void limit_speed(double speed) { limit_ = speed; }
+  [[nodiscard]] double wanted_speed() const { return settings_.follow.desired_speed; }
+  /// The path's point at an arc length.
+  [[nodiscard]] Point at(double arc) const;
   [[nodiscard]] double travelled() const { return travelled_; }  // arc length of the nearest point of the path
   [[nodiscard]] double length() const { return arc_.back(); }
   /// Metres left of the path (+) or right of it (−) at the last drive().
   [[nodiscard]] double offset() const { return offset_; }
 
-  [[nodiscard]] std::size_t state_size() const override { return 4; }
+  [[nodiscard]] std::size_t state_size() const override { return 6; }
   void save(std::span<double> state) const override;
   void restore(std::span<const double> state) override;
 
  private:
-  [[nodiscard]] Point at(double arc) const;
   void locate(double x, double y);
   [[nodiscard]] double bend_ahead(double look) const;
 
@@ -108,7 +114,7 @@ class PathDriver final : public Driver {
   bool closed_;
   PathDriverSettings settings_;
   double travelled_ = -1;  // −1: not yet found
-  double offset_ = 0, integral_ = 0, stop_ = 1e18;
+  double offset_ = 0, integral_ = 0, stop_ = 1e18, yield_ = 1e18, limit_ = 1e18;
 };
 
 /// A driver in the seat of a car (or kinematic car): acts in the first step at or after each multiple of `period`,

@@ -1,0 +1,115 @@
+#pragma once
+// The part of a scenario's vocabulary for radio: by what medium agents talk, who is equipped, what they do with what
+// they hear, who interferes, and the intersections that traffic lights describe to them. See docs/v2x.md.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/agents_section.hpp"
+#include "scenario/faults_section.hpp"
+#include "v2x/radio/attacker.hpp"
+
+namespace isochron {
+
+enum class RadioKind { ideal, fixed, dsrc };
+template <>
+struct Words<RadioKind> {
+  static constexpr std::array<const char*, 3> list{"ideal", "fixed", "dsrc"};
+};
+template <>
+struct Words<v2x::Attack::Kind> {
+  static constexpr std::array<const char*, 4> list{"alter", "delay", "drop", "replay"};
+};
+
+struct AttackSection : Section {
+  v2x::Attack::Kind kind = v2x::Attack::Kind::drop;
+  std::vector<std::string> victims;
+  Share share{1};
+  SimSpan from{};
+  std::optional<SimSpan> until;
+  SimSpan by = std::chrono::milliseconds(500);
+  std::uint32_t copies = 1;
+};
+template <class V>
+void describe(V& v, AttackSection& s) {
+  v.required("kind", s.kind, "what the attacker does with messages");
+  v.optional("victims", s.victims, "whose; everybody's if left out");
+  v.optional("share", s.share, "of their messages, as in 20%");
+  v.optional("from", s.from, "when it begins");
+  v.optional("until", s.until, "and ends");
+  v.optional("by", s.by, "delay: how much later; replay: how long after the original");
+  v.optional("copies", s.copies, "replay: how many");
+}
+
+struct LaneSection : Section {
+  std::vector<std::array<double, 2>> nodes;
+  std::string head;
+  std::vector<std::string> to;
+};
+template <class V>
+void describe(V& v, LaneSection& s) {
+  v.required("nodes", s.nodes,
+             "its middle, from the intersection outwards: [[x, y], …], m; the first is its stop line");
+  v.optional("head", s.head, "the signal of who comes in by it; left out: it leads away");
+  v.optional("to", s.to, "lanes that it leads to");
+}
+
+struct IntersectionSection : Section {
+  std::array<double, 3> antenna{0, 0, 5};
+  int id = 1;
+  double lane_width = 3.5;
+  double speed_limit = 13.9;
+  Named<LaneSection> lanes;
+};
+template <class V>
+void describe(V& v, IntersectionSection& s) {
+  v.optional("antenna", s.antenna, "where the lights' radio is, m; lanes are told relative to it");
+  v.optional("id", s.id, "its number in messages");
+  v.optional("lane_width", s.lane_width, "m");
+  v.optional("speed_limit", s.speed_limit, "m/s");
+  v.required("lanes", s.lanes, "by name");
+}
+
+struct V2xSection : Section {
+  RadioKind medium = RadioKind::dsrc;
+  std::vector<std::string> equipped;
+  std::vector<std::string> deaf;
+  bool advice = true;
+  bool warning = true;
+  double antenna = 0.95;
+  double latitude = 43.0731, longitude = -89.4009, altitude = 260;
+  double range = 1e9;
+  SimSpan delay = std::chrono::milliseconds(2);
+  Share loss;
+  double power = 20;
+  double fading = 1.5;
+  bool obstruction = true;
+  std::vector<AttackSection> attacks;
+  Named<IntersectionSection> intersections;
+};
+template <class V>
+void describe(V& v, V2xSection& s) {
+  v.optional("medium", s.medium,
+             "ideal: all in range hear everything; fixed: with a delay and a loss; dsrc: IEEE 802.11p");
+  v.optional("equipped", s.equipped,
+             "cars with a radio; all if left out. Lights have one if an intersection is theirs");
+  v.optional("deaf", s.deaf, "cars that talk, and whose drivers make nothing of what they hear");
+  v.optional("advice", s.advice, "drivers take the speed advice for the green");
+  v.optional("warning", s.warning, "drivers brake when warned of somebody behind the corner");
+  v.optional("antenna", s.antenna, "height over a car's middle, m");
+  v.optional("latitude", s.latitude, "of the world's origin, degrees; x is east, y is north");
+  v.optional("longitude", s.longitude, "degrees");
+  v.optional("altitude", s.altitude, "m");
+  v.optional("range", s.range, "farther stations hear nothing, m");
+  v.optional("delay", s.delay, "fixed: from sending to hearing");
+  v.optional("loss", s.loss, "fixed: share that each receiver loses, as in 50%");
+  v.optional("power", s.power, "dsrc: of the strongest, dBm");
+  v.optional("fading", s.fading, "dsrc: Nakagami's m; 1 = Rayleigh, higher = steadier, 0 = none");
+  v.optional("obstruction", s.obstruction, "dsrc: whether buildings and vehicles stand in the way");
+  v.optional("attacks", s.attacks, "who interferes, in order");
+  v.optional("intersections", s.intersections, "lanes, by the name of the lights that tell of them (MAP, SPaT)");
+}
+
+}  // namespace isochron

@@ -1,0 +1,91 @@
+#pragma once
+// One client's radios: the stations of the cars and lights that it simulates. At every heartbeat it says where its
+// bodies are and what is sent until the next one; what was heard is given to the stations at the simulated time it
+// arrived, and what they make of it to the drivers.
+//
+// Promises: what it does depends on what its agents do and on what was heard when, only.
+// Threads:  owner thread.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "v2x/comm/air.hpp"
+#include "v2x/station/roadside.hpp"
+#include "v2x/station/vehicle.hpp"
+#include "world/vehicle/driver.hpp"
+
+namespace isochron {
+
+/// Throws InputError with everything wrong in `v2x`. Does nothing without one.
+void check_v2x(const Scenario& scenario);
+/// The air that the scenario describes: stations in the order of its members, buildings and bodies from its model.
+v2x::AirSettings air_settings(const Scenario& scenario);
+/// Which client has which station.
+std::map<std::string, std::string> station_owners(const Scenario& scenario);
+
+/// What a signal shows from t on: now, and as far as a SPaT tells.
+v2x::SignalPlan signal_plan(const std::vector<PhaseSection>& phases, const std::string& head, int group, SimTime t);
+
+class V2xUnit {
+ public:
+  V2xUnit(const Scenario& scenario, const std::string& client);
+
+  /// A car that this client simulates, in the order of its members; its driver outlives this.
+  struct Car {
+    std::string name;
+    std::array<double, 3> size{};  // half extents
+    world::PathDriver* driver = nullptr;
+  };
+  void add(const Car& car);
+
+  /// `motion` of a body by name, and of all that others' radios might be hidden by.
+  using MotionOf = std::function<world::Motion(const std::string& name)>;
+  v2x::AirUp report(SimTime t, SimSpan heartbeat, const MotionOf& motion);
+  void hear(v2x::AirNews news);
+  /// Before each step: stations hear what has arrived by now; every 20 ms drivers are advised.
+  void act(SimTime now, const MotionOf& motion);
+
+  struct Counts {
+    std::uint64_t heard = 0, late = 0, warnings = 0;
+    SimSpan latest;  // how late at most
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  struct Equipped {
+    Car car;
+    std::unique_ptr<v2x::VehicleStation> station;
+    bool deaf = false;
+    v2x::Advice advice{};
+    bool warned = false;
+  };
+  struct Light {
+    std::string name;
+    const std::vector<PhaseSection>* phases;
+    std::vector<std::string> heads;
+    std::unique_ptr<v2x::RoadsideStation> station;
+  };
+  [[nodiscard]] v2x::VehicleMotion motion_of(const Equipped& car, SimTime now, const MotionOf& motion) const;
+  [[nodiscard]] v2x::OwnPath path_of(const Equipped& car, const v2x::VehicleMotion& motion) const;
+  void advise(Equipped& car, SimTime now, const MotionOf& motion);
+  void arrive(const v2x::AirDelivery& delivery);
+  Equipped* find(const std::string& name);
+
+  const V2xSection& section_;
+  v2x::GeoFrame frame_;
+  std::uint64_t seed_;
+  std::vector<std::string> own_;  // bodies of this client
+  std::vector<Equipped> cars_;
+  std::vector<Light> lights_;
+  std::vector<std::string> members_;
+  std::deque<v2x::AirDelivery> waiting_;  // in order of time
+  std::vector<v2x::AirBusy> busy_;
+  Counts counts_;
+};
+
+}  // namespace isochron
