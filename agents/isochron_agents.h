@@ -1,4 +1,4 @@
-/* Joining a world of agents from C, and from whatever can call C (agents/python/isochron_agents.py does). The interface
+/* Joining a world of agents from C, and from whatever can call C (client/python/isochron/agents.py does). The interface
    of agents/client.hpp, in plain types. Times are simulated nanoseconds. A body is 13 numbers: position, orientation
    (w x y z), linear and angular velocity, SI units, world frame.
 
