@@ -56,8 +56,8 @@ struct TargetOutcome {
 
 struct Outcome {
   bool completed = false;
-  bool targets_done = false;  // all said good-bye before the end
-  std::string why;            // not completed: what to read first
+  bool targets_done = false;           // all said good-bye before the end
+  std::string why;                     // not completed: what to read first
   WallTime began = WallTime::never();  // when all targets were there
   SimTime reached;
   std::uint64_t steps = 0, requests = 0, refused = 0;

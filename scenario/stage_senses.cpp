@@ -17,9 +17,7 @@ std::uint32_t StageSenses::find(std::string_view sensor) const {
   throw InputError(Place{}, "the scenario has no sensor `" + std::string(sensor) + "`", nearest_hint(sensor, names));
 }
 
-const world::Reading* StageSenses::latest(std::uint32_t sensor) const {
-  return stage_.reading(sensor, now_);
-}
+const world::Reading* StageSenses::latest(std::uint32_t sensor) const { return stage_.reading(sensor, now_); }
 
 SimTime StageSenses::ask(std::uint32_t sensor) {
   const SimTime there = stage_.sensors()[sensor].ask(now_);
