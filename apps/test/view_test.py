@@ -163,7 +163,8 @@ class ViewTest(unittest.TestCase):
     def test_a_browser_sees_what_programs_do_while_they_do_it(self):
         prey = os.path.join(SOURCE, "experiments/predator_prey/predator_prey.yaml")
         with Served("run", prey, "--duration", "600s", "--pace", "1x", "--quiet", "--view", "--journal", self.path("p.mcap"),
-                    "--set", "robots.predator.programs.planner.with.think=0.02", "--set", "time.mode=callback") as served:
+                    "--set", "robots.predator.programs.planner.with.think=0.02", "--set", "time.mode=callback",
+                    "--set", "robots.predator.programs.planner.clock=native") as served:  # a virtual one would stand still
             done = look("programs", served.address)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
