@@ -293,8 +293,8 @@ void RosBridge::add_subscription(const std::string& name, const RosSubscribeSect
   const bool known = ros_types::with_type(section.as, [&](const auto* none) {
     using M = std::remove_cvref_t<decltype(*none)>;
     auto flow = event<M>(name, section.delay);
-    auto deliver = [this, flow, topic, delay = section.delay, act = writer_for<M>(section)](
-                       std::span<const std::byte> bytes, SimTime now) mutable {
+    auto deliver = [flow, topic, delay = section.delay, act = writer_for<M>(section)](std::span<const std::byte> bytes,
+                                                                                      SimTime now) mutable {
       const auto message = link::ros_read<M>(bytes);
       if (!message.ok()) return (void)std::fprintf(stderr, "%s: %s\n", topic.c_str(), message.error().c_str());
       flow.send(now + delay, *message);
