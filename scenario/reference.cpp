@@ -83,8 +83,8 @@ class SectionWriter {
   static TypeText text_of(const Pace& v, const std::string&) {
     return {"pace", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
   }
-  static TypeText text_of(const Share&, const std::string&) {
-    return {"share", "`0%`", {{"type", Json::array({"number", "string"})}}};
+  static TypeText text_of(const Share& v, const std::string&) {
+    return {"share", quote(Json(v.value * 100).dump() + "%"), {{"type", Json::array({"number", "string"})}}};
   }
   static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
