@@ -74,8 +74,9 @@ void World::add(std::unique_ptr<Part> part) {
 
 /// Readers may come only after set-up, so a larger board may take the place of the old one.
 void World::lay_out() {
-  sheet_sensors_ = head_numbers + motion_numbers * engine_->catalog().bodies.size() + engine_->positions().size() +
-                   engine_->velocities().size();
+  position_count_ = engine_->positions().size();
+  velocity_count_ = engine_->velocities().size();
+  sheet_sensors_ = head_numbers + motion_numbers * engine_->catalog().bodies.size() + position_count_ + velocity_count_;
   const std::size_t numbers = sheet_sensors_ + sensor_numbers_ + actuators_.size();
   sheet_.resize(numbers);
   board_ = std::make_unique<StateBoard>(numbers);
@@ -196,8 +197,8 @@ void World::show() {
 State World::make_state() const {
   State state;
   state.bodies.resize(pushes_.size());
-  state.positions.resize(engine_->positions().size());
-  state.velocities.resize(engine_->velocities().size());
+  state.positions.resize(position_count_);
+  state.velocities.resize(velocity_count_);
   state.sensors.resize(sensor_numbers_);
   state.commands.resize(actuators_.size());
   read(state);

@@ -98,9 +98,10 @@ class World {
   std::vector<std::uint32_t> sensor_at_;
   std::size_t engine_actuators_ = 0;
   std::size_t sensor_numbers_ = 0;
-  std::vector<Wrench> pushes_;          // what push() asked for
-  Wrenches wrenches_;                   // of this step
-  std::vector<std::uint32_t> applied_;  // bodies that carry forces of parts from the step before
+  std::size_t position_count_ = 0, velocity_count_ = 0;  // for readers: only the owner asks the engine
+  std::vector<Wrench> pushes_;                           // what push() asked for
+  Wrenches wrenches_;                                    // of this step
+  std::vector<std::uint32_t> applied_;                   // bodies that carry forces of parts from the step before
   std::uint64_t branch_ = 0;
   std::optional<Diverged> diverged_;
   std::unique_ptr<StateBoard> board_;

@@ -145,8 +145,13 @@ class Simulation:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()  # the report; the page server stays until it is told to go
         self._server.close()
-        self._process.send_signal(signal.SIGINT)
-        _, errors = self._process.communicate()
+        while True:  # told again: a signal between the report and its waiting for one would be lost
+            self._process.send_signal(signal.SIGINT)
+            try:
+                _, errors = self._process.communicate(timeout=0.5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
         if not line.strip():
             raise CommandError(errors.strip() or "the run ended without a report")
         self._run = Run(json.loads(line), {}, self._keep)
