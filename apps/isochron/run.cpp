@@ -1,5 +1,6 @@
 #include "apps/isochron/run.hpp"
 
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
