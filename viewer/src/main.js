@@ -96,16 +96,16 @@ function showTime() {
   document.body.dataset.time = run.time.toFixed(4);
 }
 
-let lastPlot = 0;
+let lastShown = 0;
 function showMoment() {
   const poses = frames.at(run.time);
   world.show(poses, run.time, frames, run.playing);
   if (poses) document.body.dataset.posed = "1";
   else if (!about.live) frames.load(run.time).then(() => (run.stale = true));
-  showTime();
   const now = performance.now();
-  if (now - lastPlot < 60 && run.playing) return;
-  lastPlot = now;
+  if (now - lastShown < 100 && run.playing) return; // words need no thirty pictures a second
+  lastShown = now;
+  showTime();
   plots.at(run.time);
   schedule.at(run.time);
   sensors.at(run.time);
