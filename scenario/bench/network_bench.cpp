@@ -238,7 +238,10 @@ void bench_carrier_steps(Report& report, const std::string& what, Make make, std
   for (const Peers& size : sizes) {
     const Course course = course_for(size, steps);
     bench_steps(
-        report, what, size, make == ros && size.members > 2 ? 1 : 3,  // meeting through the master takes seconds
+        report, what, size,
+        size.members == 2 ? 3
+        : make == ros     ? 1
+                          : 2,  // many take seconds to meet through a master
         [&] { return synchronised_steps(make(size.members), size.members, course); },
         [&] {
           return make == tcp ? bare_tcp_exchange(size.members, course)
