@@ -33,13 +33,14 @@ bool has_pictures(const Scenario& scenario) {
   return false;
 }
 
-/// Keeps the display and the drift ledger fresh while the nodes run.
+/// Keeps the display and the drift ledger fresh while the nodes run, and ends a run that cannot be recorded any more.
 class Observer {
  public:
   Observer(RunRecord& record, RunWatch& watch, const FlowRecorder& recorder)
       : thread_([this, &record, &watch, &recorder] {
           while (!done_.load(std::memory_order_relaxed)) {
             record.look(watch, recorder.newest());
+            if (record.journal().failed()) watch.stop();
             std::this_thread::sleep_for(5ms);
           }
         }) {}
