@@ -162,10 +162,12 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
   stage_ = std::make_unique<Stage>(scenario_);
   world::World& world = stage_->world();
   std::vector<std::uint32_t> in_the_way;  // what drivers keep a distance to
+  std::vector<std::uint32_t> first;       // whom they give way to: not who turns across as well, as its lights tell
   for (const auto& [name, section] : scenario_.agents->members) {
     const bool bodiless = section.kind == AgentKind::lights;
     const std::uint32_t body = bodiless ? 0 : world.body(body_name(name, section));
     if (section.kind == AgentKind::car || section.kind == AgentKind::pedestrian) in_the_way.push_back(body);
+    if (section.kind == AgentKind::car && !section.gives_way) first.push_back(body);
     if (section.client == client) {
       own_.push_back({name, &section, body, bodiless ? std::array<double, 3>{} : size_of(world.engine(), body)});
     } else if (!bodiless) {
@@ -173,7 +175,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
       lend(body);
     }
   }
-  right_of_way_ = std::make_unique<RightOfWay>(in_the_way);
+  right_of_way_ = std::make_unique<RightOfWay>(first);
   for (const std::string& guest : scenario_.agents->guests) guests_.push_back(world.body(guest));
   if (scenario_.v2x) radio_ = std::make_unique<V2xUnit>(scenario_, client);
   std::shared_ptr<const world::Ground> ground;  // shared by all cars of a world

@@ -301,6 +301,11 @@ TEST(CollisionWarning, OnlyCrossingTrafficAtTheSameTimeMatters) {
   EXPECT_FALSE(find_threat(own, other));
   other = {{-30, -1.75, 0}, east, 0, 0};  // stands
   EXPECT_FALSE(find_threat(own, other));
+  other = {{0, -1.75, 0}, east, 0, 0};  // stands across the lane
+  ASSERT_TRUE(find_threat(own, other));
+  EXPECT_LT(find_threat(own, other)->stop_within_m, 30 - 1.75 - 0.9 - 2.25);
+  other = {{1.75, -1.75, 0}, north, 0, 0};  // stands in the lane: whoever drives there sees it
+  EXPECT_FALSE(find_threat(own, other));
   other = {{-30, -1.75, 0}, east, 10, -3};  // brakes, and stands in time
   EXPECT_FALSE(find_threat(own, other));
 }
