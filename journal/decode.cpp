@@ -32,29 +32,6 @@ std::string quoted(const std::string& text) {
 
 using Visit = std::function<void(const std::string&, Scalar)>;
 
-/// Bytes of one value; 0 for those that vary.
-std::size_t width_of(FieldType type) {
-  switch (type) {
-    case FieldType::boolean:
-    case FieldType::int8:
-    case FieldType::uint8:
-      return 1;
-    case FieldType::int16:
-    case FieldType::uint16:
-      return 2;
-    case FieldType::int32:
-    case FieldType::uint32:
-    case FieldType::float32:
-      return 4;
-    case FieldType::int64:
-    case FieldType::uint64:
-    case FieldType::float64:
-      return 8;
-    default:
-      return 0;
-  }
-}
-
 /// Goes through a message in order; with a path `wanted` it visits that one alone, and passes over arrays at a stride.
 class Walk {
  public:
@@ -99,7 +76,7 @@ class Walk {
     if (field.many == SchemaField::Many::one) return one(field);
     const std::uint32_t count =
         field.many == SchemaField::Many::fixed ? field.count : static_cast<std::uint32_t>(number<std::uint32_t>());
-    const std::size_t width = width_of(field.type);
+    const std::size_t width = size_of(field.type);
     if (!wanted_.empty() && width > 0) return element(field, count, width);
     const std::size_t length = path_.size();
     for (std::uint32_t i = 0; i < count && ok_ && !enough_; ++i) {

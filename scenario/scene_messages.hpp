@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/message.hpp"
+#include "core/ros_messages.hpp"
 #include "world/engine.hpp"
 
 namespace isochron::scene {
@@ -18,26 +19,10 @@ struct Duration {
 };
 ISOCHRON_MESSAGE(Duration, "builtin_interfaces/msg/Duration", sec, nanosec)
 
-struct Vector3 {
-  double x = 0, y = 0, z = 0;
-};
-ISOCHRON_MESSAGE(Vector3, "geometry_msgs/msg/Vector3", x, y, z)
-
-struct Point {
-  double x = 0, y = 0, z = 0;
-};
-ISOCHRON_MESSAGE(Point, "geometry_msgs/msg/Point", x, y, z)
-
-struct Quaternion {
-  double x = 0, y = 0, z = 0, w = 1;
-};
-ISOCHRON_MESSAGE(Quaternion, "geometry_msgs/msg/Quaternion", x, y, z, w)
-
-struct Pose {
-  Point position;
-  Quaternion orientation;
-};
-ISOCHRON_MESSAGE(Pose, "geometry_msgs/msg/Pose", position, orientation)
+using geometry_msgs::Point;
+using geometry_msgs::Pose;
+using geometry_msgs::Quaternion;
+using geometry_msgs::Vector3;
 
 struct Color {
   double r = 0, g = 0, b = 0, a = 1;

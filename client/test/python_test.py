@@ -102,6 +102,22 @@ class PythonTest(unittest.TestCase):
             plain = isochron.run(SHIPS, duration=0.5, seed=3)
             self.assertNotEqual(plain.digest, ships.run.digest)
 
+    def test_an_executable_that_computes_longer_misses_releases_and_replays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal, scenario = os.path.join(folder, "late.mcap"), os.path.join(folder, "prey.yaml")
+            with open(scenario, "w") as file:
+                file.write(f"name: prey\nduration: 400ms\nworld: {{model: {SOURCE}/models/ships.xml, step: 1ms}}\n"
+                           "robots: {prey: {programs: {controller: {run: [prey_controller], every: 10ms}}}}\n"
+                           "time: {mode: repeatable, compute: zero}\n")
+            with isochron.start(scenario, journal=journal) as chase:
+                chase.step(100)  # of a millisecond
+                chase.fault("delay", "prey/controller", seconds=0.055)
+                chase.go_on()
+            prey = next(p for p in chase.run.report["programs"] if p["name"] == "prey/controller")
+            self.assertEqual(prey["overruns"], 1)
+            self.assertGreaterEqual(prey["missed_deadlines"], 4)  # of 10 ms each
+            self.assertTrue(isochron.replay(journal)["same"])
+
     def test_stepping_changes_no_result_and_mistakes_are_said_before(self):
         with isochron.start(SHIPS, duration=0.2) as ships:
             ships.step(5)
