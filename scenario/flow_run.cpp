@@ -33,13 +33,14 @@ bool has_pictures(const Scenario& scenario) {
   return false;
 }
 
-/// Keeps the display and the drift ledger fresh while the nodes run.
+/// Keeps the display and the drift ledger fresh while the nodes run, and ends a run that cannot be recorded any more.
 class Observer {
  public:
   Observer(RunRecord& record, RunWatch& watch, const FlowRecorder& recorder)
       : thread_([this, &record, &watch, &recorder] {
           while (!done_.load(std::memory_order_relaxed)) {
             record.look(watch, recorder.newest());
+            if (record.journal().failed()) watch.stop();
             std::this_thread::sleep_for(5ms);
           }
         }) {}
@@ -54,7 +55,7 @@ class Observer {
 };
 
 flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecorder& recorder, Clock& clock,
-                           std::vector<std::string>& notes) {
+                           std::vector<std::string>& notes, bool looked_at) {
   flow::Options options;
   options.until = SimTime::zero() + scenario.duration;
   options.how = scenario.flows.executor;
@@ -68,6 +69,8 @@ flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecord
     notes.push_back("nothing moved:\n" + text);
     recorder.stalled(graph);
   };
+  if (looked_at)
+    options.on_look = [&watch](const flow::WaitForGraph& graph) { watch.control().waiting(to_string(graph)); };
   options.recorder = &recorder;
   options.digest = false;  // the journal has one
   options.cancel = &watch.stop_flag();
@@ -166,7 +169,7 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
   FlowRecorder recorder(plan, scenario, record, watch, self);
   RunReport report = report_of(scenario);
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
   flow::Outcome outcome;
   {
     const Observer observer(record, watch, recorder);
@@ -204,7 +207,7 @@ RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& o
   FlowRecorder recorder(plan, scenario, record, watch);
   RunReport report = report_of(scenario);
   flow::Outcome outcome;
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
   {
     const Observer observer(record, watch, recorder);
     outcome = flow::run(plan.system, how);

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/input_error.hpp"
 
@@ -26,13 +27,13 @@ int open_for_words(const std::string& file) {
 
 /// In the child, between fork and exec. A process group of its own: Ctrl-C on the terminal would reach it twice, and a
 /// second one would kill it in the middle of its journal.
-[[noreturn]] void become(const std::vector<std::string>& words, int out, int err, pid_t parent) {
+[[noreturn]] void become(const std::vector<std::string>& words, int in, int out, int err, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   std::vector<char*> argv;
@@ -43,27 +44,46 @@ int open_for_words(const std::string& file) {
   _exit(127);
 }
 
+struct Pipe {
+  int from, to;
+};
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
+  return {ends[0], ends[1]};
+}
+
+/// What the other end does not want to read is lost.
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& out_file,
-                           const std::string& err_file) {
+                           const std::string& err_file, const std::optional<std::string>& input) {
   const int out = open_for_words(out_file);
-  int err = -1;
+  Pipe err{-1, -1};
   if (err_file.empty()) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made");
-    complaints_ = ends[0];
+    err = make_pipe();
+    complaints_ = err.from;
     fcntl(complaints_, F_SETFL, O_NONBLOCK);
-    err = ends[1];
   } else {
-    err = open_for_words(err_file);
+    err.to = open_for_words(err_file);
   }
+  const Pipe in = input ? make_pipe() : Pipe{::open("/dev/null", O_RDONLY | O_CLOEXEC), -1};
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(words, out, err, parent);
-  close(out);
-  close(err);
+  if (pid_ == 0) become(words, in.from, out, err.to, parent);
+  for (const int fd : {in.from, out, err.to}) close(fd);
+  input_ = in.to;
   if (pid_ < 0) throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));
+  if (input) write_all(input_, *input);
 }
 
 ChildProcess::~ChildProcess() {
@@ -72,6 +92,12 @@ ChildProcess::~ChildProcess() {
     waitpid(pid_, nullptr, 0);
   }
   if (complaints_ >= 0) close(complaints_);
+  end_input();
+}
+
+void ChildProcess::end_input() {
+  if (input_ >= 0) close(input_);
+  input_ = -1;
 }
 
 bool ChildProcess::ended() {
@@ -88,6 +114,11 @@ void ChildProcess::signal(int number) const {
 }
 
 bool ChildProcess::well() const { return ended_ && WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
+
+std::optional<int> ChildProcess::code() const {
+  if (!ended_ || !WIFEXITED(status_)) return std::nullopt;
+  return WEXITSTATUS(status_);
+}
 
 std::string ChildProcess::how_it_ended() const {
   if (WIFSIGNALED(status_)) return std::string("killed: ") + strsignal(WTERMSIG(status_));

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,25 +18,31 @@ class ChildProcess {
   /// This very program, whatever it is called and wherever it lies.
   static constexpr const char* ourselves = "/proc/self/exe";
 
-  /// Standard output goes into a file, complaints into another one or, where that is "", up a pipe.
-  ChildProcess(const std::vector<std::string>& words, const std::string& out_file, const std::string& err_file = "");
+  /// Standard output goes into a file, complaints into another one or, where that is "", up a pipe. It reads `input`,
+  /// if there is one, and sees the end of it only after end_input(), or when we are gone.
+  ChildProcess(const std::vector<std::string>& words, const std::string& out_file, const std::string& err_file = "",
+               const std::optional<std::string>& input = {});
   ~ChildProcess();  // kills it if it still runs
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   [[nodiscard]] bool ended();
   void wait();
+  void end_input();
   void signal(int number) const;
   /// Where its complaints come out, without blocking; -1 if they go into a file.
   [[nodiscard]] int complaints() const { return complaints_; }
   /// Requires: ended().
   [[nodiscard]] bool well() const;
+  /// The code it ended with; nothing if it was killed.
+  [[nodiscard]] std::optional<int> code() const;
   /// "killed: Killed", "ended with code 2".
   [[nodiscard]] std::string how_it_ended() const;
 
  private:
   pid_t pid_ = -1;
   int complaints_ = -1;
+  int input_ = -1;
   bool ended_ = false;
   int status_ = 0;
 };

@@ -1,24 +1,19 @@
 // All nodes of a scenario as processes of their own, here or on other hosts, and one journal of what they left.
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include <nlohmann/json.hpp>
-
-#include "apps/isochron/child_process.hpp"
 #include "apps/isochron/command.hpp"
-#include "apps/isochron/link_flags.hpp"
+#include "apps/isochron/launch_node.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
 #include "journal/merge.hpp"
+#include "link/auth.hpp"
 #include "scenario/flow_plan.hpp"
 #include "scenario/node_places.hpp"
 #include "scenario/ros_bridge.hpp"
@@ -29,138 +24,62 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
-  std::string file, duration, journal;
-  std::string shell = "ssh -o BatchMode=yes";
-  std::string remote = "isochron";
-  std::vector<std::string> sets;
-  FaultFlags faults;
-  bool json = false;
-  bool keep = false;
-};
+using Nodes = std::vector<std::unique_ptr<NodeProcess>>;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-/// A node's name as a part of file names.
-std::string file_name(std::string name) {
-  std::ranges::replace(name, '/', '.');
-  return name;
-}
-
-std::vector<std::string> shell_words(const Flags& flags, const std::string& host) {
-  if (host.empty()) return {};
-  std::vector<std::string> words = words_of(flags.shell);
-  words.push_back(host);
-  return words;
-}
-
-/// One node's process, here or behind a remote shell.
-class NodeProcess {
+/// Ends a run of which something failed. The others notice by themselves and say whom they waited for; who does not
+/// within `patience` is told to stop, and killed if it has not after as long again. Nobody notices one that never
+/// began: then all stop at once.
+class Ender {
  public:
-  NodeProcess(const Flags& flags, const NodePlace& place, const std::string& base)
-      : flags_(flags),
-        name_(place.name),
-        host_(place.host),
-        base_(base + "." + file_name(place.name)),
-        process_(command(), base_ + ".json") {}
-
-  [[nodiscard]] bool ended() { return process_.ended(); }
-  void signal(int number) const { process_.signal(number); }
-  /// Passes on what it complains about, with its name in front.
-  void pass_on() {
-    char text[4096];
-    for (ssize_t n = read(complaints(), text, sizeof text); n > 0; n = read(complaints(), text, sizeof text)) {
-      line_.append(text, static_cast<std::size_t>(n));
+  Ender(Nodes& nodes, WallSpan patience) : nodes_(nodes), patience_(patience.ns()) {}
+  void look(SteadyTime now) {
+    for (; interrupts_ < InterruptGuard::count(); ++interrupts_) interrupts_ == 0 ? stop(now) : kill();
+    if (now > kill_at_) kill();
+    if (kill_at_ != SteadyTime::max()) return;
+    for (auto& node : nodes_) {
+      if (!node->ended() || node->well()) continue;
+      stop_at_ = std::min(stop_at_, node->never_began() ? now : now + patience_);
     }
-    for (std::size_t end = line_.find('\n'); end != std::string::npos; end = line_.find('\n')) {
-      say(faint("[" + name_ + "] ") + line_.substr(0, end + 1));
-      line_.erase(0, end + 1);
-    }
-  }
-  [[nodiscard]] int complaints() const { return process_.complaints(); }
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::string journal() const { return base_ + ".mcap"; }
-  [[nodiscard]] bool well() const { return process_.well(); }
-
-  /// What it printed at its end; an object with `end` and `why` in any case.
-  [[nodiscard]] Json report() const {
-    std::ifstream file(base_ + ".json");
-    Json json = Json::parse(file, nullptr, false);
-    if (json.is_object() && json.contains("end")) return json;
-    return Json{{"end", "failed"}, {"why", "its process was " + process_.how_it_ended()}};
-  }
-
-  /// Brings the journal here from the other host.
-  bool fetch() const {
-    if (host_.empty()) return std::filesystem::exists(journal());
-    std::vector<std::string> words = shell_words(flags_, host_);
-    words.insert(words.end(), {"cat", journal()});
-    ChildProcess copy(words, journal() + ".fetched", "/dev/null");
-    copy.wait();
-    if (!copy.well()) return false;
-    std::filesystem::rename(journal() + ".fetched", journal());
-    return true;
-  }
-  void forget_files(bool journals) const {
-    std::error_code ignored;
-    std::filesystem::remove(base_ + ".json", ignored);
-    if (journals) std::filesystem::remove(journal(), ignored);
+    if (now >= stop_at_) stop(now);
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words = shell_words(flags_, host_);
-    words.push_back(host_.empty() ? ChildProcess::ourselves : flags_.remote);
-    words.insert(words.end(), {"run", flags_.file, "--node", name_, "--json", "--quiet", "--journal", journal()});
-    if (!flags_.duration.empty()) words.insert(words.end(), {"--duration", flags_.duration});
-    for (const std::string& set : flags_.sets) words.insert(words.end(), {"--set", set});
-    return words;
+  void stop(SteadyTime now) {
+    if (kill_at_ != SteadyTime::max()) return;
+    kill_at_ = now + patience_;
+    for (auto& node : nodes_) node->stop();
   }
-  const Flags& flags_;
-  std::string name_, host_, base_;
-  std::string line_;
-  ChildProcess process_;
+  void kill() {
+    for (auto& node : nodes_) node->kill();
+  }
+  Nodes& nodes_;
+  std::chrono::nanoseconds patience_;
+  SteadyTime stop_at_ = SteadyTime::max(), kill_at_ = SteadyTime::max();
+  int interrupts_ = 0;
 };
 
-/// Until all have ended. When one fails the others notice by themselves; who does not within `patience` is ended.
-void watch_over(std::vector<std::unique_ptr<NodeProcess>>& nodes, WallSpan patience) {
+/// Until all have ended.
+void watch_over(Nodes& nodes, WallSpan patience) {
   StatusLine line;
-  std::chrono::steady_clock::time_point failed{};
-  int passed_on = 0;
+  Ender ender(nodes, patience);
   for (;;) {
     std::size_t running = 0;
-    bool well = true;
     std::vector<pollfd> polls;
     for (auto& node : nodes) {
       node->pass_on();
-      if (!node->ended())
-        ++running;
-      else
-        well = well && node->well();
+      if (!node->ended()) ++running;
       polls.push_back({node->complaints(), POLLIN, 0});
     }
     if (running == 0) break;
     line.show(std::to_string(running) + " of " + std::to_string(nodes.size()) + " nodes run");
-    const auto now = std::chrono::steady_clock::now();
-    if (!well && failed == std::chrono::steady_clock::time_point{}) failed = now;
-    const bool too_long = !well && now - failed > std::chrono::nanoseconds(patience.ns());
-    for (; passed_on < InterruptGuard::count(); ++passed_on) {
-      for (auto& node : nodes) node->signal(passed_on == 0 ? SIGINT : SIGKILL);
-    }
-    if (too_long) {
-      for (auto& node : nodes) node->signal(SIGTERM);
-    }
+    ender.look(std::chrono::steady_clock::now());
     poll(polls.data(), polls.size(), 50);
   }
   for (auto& node : nodes) node->pass_on();
 }
 
-Json whole_report(const Scenario& scenario, const std::vector<std::unique_ptr<NodeProcess>>& nodes) {
+Json whole_report(const Scenario& scenario, const Nodes& nodes) {
   Json all{{"scenario", scenario.name}, {"mode", "repeatable"}, {"end", "finished"}, {"why", ""}};
   double wall = 0, simulated = scenario.duration.seconds();
   Json each = Json::array();
@@ -204,7 +123,7 @@ std::string summary(const Json& report, const std::string& journal) {
 }
 
 /// Keys are the nodes' own affair: they say what is wrong with them.
-std::vector<NodePlace> places_of(const Scenario& scenario, const Flags& flags) {
+std::vector<NodePlace> places_of(const Scenario& scenario, const LaunchFlags& flags) {
   if (!runs_as_flows(scenario)) {
     throw InputError({flags.file, 0, 0}, "launch is for scenarios that run as flows",
                      "with `time: {mode: repeatable}` and `nodes`, `ros` or `flows`; otherwise use `isochron run`");
@@ -212,7 +131,15 @@ std::vector<NodePlace> places_of(const Scenario& scenario, const Flags& flags) {
   return node_places(scenario, plan_flows(scenario).system.graph(), true);
 }
 
-int launch(const Flags& flags) {
+/// Tells this launch's files on other hosts from those of others.
+std::string launch_word() {
+  const link::Nonce nonce = link::system_nonce();
+  std::uint64_t number = 0;
+  std::memcpy(&number, nonce.data(), sizeof number);
+  return std::to_string(number);
+}
+
+int launch(const LaunchFlags& flags) {
   std::vector<Override> overrides;
   for (const std::string& set : flags.sets) {
     const auto equals = set.find('=');
@@ -226,14 +153,20 @@ int launch(const Flags& flags) {
   const std::string out = flags.journal.empty() ? scenario.name + ".mcap" : flags.journal;
   const std::string base = std::filesystem::absolute(std::filesystem::path(out).replace_extension()).string();
   const InterruptGuard guard;
-  std::vector<std::unique_ptr<NodeProcess>> nodes;
-  for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(flags, place, base));
+  Nodes nodes;
+  const std::string word = launch_word();
+  for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(flags, place, base, word));
   watch_over(nodes, scenario.network.lost_after + WallSpan(std::chrono::seconds(5)));
 
   Json report = whole_report(scenario, nodes);
   std::vector<std::string> journals;
   for (const auto& node : nodes) {
-    if (node->fetch()) journals.push_back(node->journal());
+    if (node->fetch()) {
+      journals.push_back(node->journal());
+    } else if (!node->never_began()) {
+      report["why"] = report["why"].get<std::string>() + "the journal of " + node->name() +
+                      " could not be had; it may be at " + node->left_at() + "\n";
+    }
   }
   PosixDisk disk;
   const auto merged = merge_journals(disk, journals, out, {{"report.json", "application/json", report.dump()}});
@@ -254,7 +187,7 @@ int launch(const Flags& flags) {
 }  // namespace
 
 void add_launch(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LaunchFlags>();
   CLI::App* verb = app.add_subcommand(
       "launch", "start every node of a scenario in a process of its own, here or on its host; leaves one journal");
   verb->add_option("FILE", flags->file, "scenario file, at the same path on every host")->required();
@@ -266,7 +199,11 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_option("--journal", flags->journal, "where the common record goes")->type_name("FILE");
   verb->add_option("--shell", flags->shell, "how to run a command on a node's `host`: this, the host, the command")
       ->capture_default_str();
-  verb->add_option("--remote", flags->remote, "what isochron is called there")->capture_default_str();
+  verb->add_option("--remote", flags->remote, "what isochron is called there, as a shell there reads it")
+      ->capture_default_str();
+  verb->add_option("--remote-folder", flags->remote_folder, "where a journal is there, until it is fetched")
+      ->type_name("FOLDER")
+      ->capture_default_str();
   verb->add_flag("--keep", flags->keep, "keep each node's own journal too");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->callback([&action, flags] {

@@ -1,5 +1,13 @@
 #include "apps/isochron/run.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -113,6 +121,29 @@ std::string summary(const RunReport& report) {
          human(static_cast<double>(report.record.bytes)) + "B)\n";
 }
 
+/// Stops the run, as Ctrl-C does, when standard input ends: whoever started it over a remote shell wants that, or is
+/// gone.
+class InputWatch {
+ public:
+  explicit InputWatch(RunWatch& watch) : thread_([this, &watch] { look(watch); }) {}
+  ~InputWatch() {
+    done_.store(true);
+    thread_.join();
+  }
+
+ private:
+  void look(RunWatch& watch) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    char ignored[256];
+    while (!done_.load()) {
+      if (poll(&input, 1, 50) <= 0) continue;
+      if (read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return watch.stop();
+    }
+  }
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
 /// The run with a page to look at it and steer it; when it has ended, the page shows its journal, until Ctrl-C.
 int run_viewed(Scenario scenario, const Flags& flags) {
   RunWatch watch;
@@ -151,7 +182,11 @@ int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOption
   options.journal = flags.journal;
   options.node = flags.node;
   options.show_output = flags.output;
-  const RunReport report = run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output);
+  RunWatch watch;
+  std::optional<InputWatch> input;
+  if (flags.until_stdin_ends) input.emplace(watch);
+  const RunReport report =
+      run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output, watch);
   print(flags.json ? to_json(report) + "\n" : summary(report));
   return exit_code(report);
 }
@@ -179,6 +214,8 @@ void add_run(CLI::App& app, Action& action) {
   add_run_flags(*verb, *flags);
   verb->add_option("--node", flags->node, "run this node only; the others run in other processes or on other hosts")
       ->type_name("NAME");
+  verb->add_flag("--until-stdin-ends", flags->until_stdin_ends,
+                 "stop, as with Ctrl-C, when standard input ends: whoever started it from afar is gone");
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);

@@ -19,6 +19,7 @@ struct RunFlags {
   bool json = false;
   bool quiet = false;
   bool output = false;
+  bool until_stdin_ends = false;  // of `run` only
 };
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -30,6 +31,17 @@ SCENARIOS = {
                       ["world", "robots.predator", "robots.prey"]),
 }
 TAG = f"i{os.getpid() % 100000}"
+PYTHON = "/usr/bin/python3"  # Debian's own, which has rospy
+# Speaks on a node's ROS topic as another version would. Usage: - FEDERATION NODE
+OTHER_VERSION = """
+import struct, sys, time, rospy
+from std_msgs.msg import UInt8MultiArray
+rospy.init_node("other_version", anonymous=True)
+topic = rospy.Publisher(f"/isochron/f_{sys.argv[1]}/n_{sys.argv[2]}", UInt8MultiArray, queue_size=1)
+while topic.get_num_connections() == 0: time.sleep(0.05)
+topic.publish(UInt8MultiArray(data=b"ISOP" + struct.pack("<HH", 99, 0) + bytes(60)))
+time.sleep(0.5)
+"""
 
 
 def isochron(*args, **kwargs):
@@ -108,6 +120,38 @@ def ros_master(host=None, address="127.0.0.1"):
         master.wait()
 
 
+class Watched:
+    """A process whose complaints are kept with the time at which each came."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stderr:
+            self.lines.append((time.monotonic(), line))
+
+    def said_after(self, start, words):
+        """How long after `start` something with these words was said; None if it was not."""
+        return next((at - start for at, line in list(self.lines) if at >= start and re.search(words, line)), None)
+
+    def end(self, timeout=60):
+        """Its report; it has so many seconds to come to it."""
+        timer = threading.Timer(timeout, self.process.kill)
+        timer.start()
+        out = self.process.stdout.read()
+        timer.cancel()
+        self.process.wait()
+        self.reader.join(5)
+        assert out, "it did not end:\n" + self.complaints()
+        return json.loads(out)
+
+    def complaints(self):
+        return "".join(line for _, line in self.lines)
+
+
 class Fixture(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -124,17 +168,27 @@ class Fixture(unittest.TestCase):
         self.assertTrue(report["digest_complete"], report)
         return report["digest"]
 
+    def check_whole(self, journal):
+        info = json.loads(isochron("journal", "info", journal, "--json").stdout)
+        self.assertTrue(info["whole"], journal)
+        self.assertGreater(info["records"], 10, journal)
+
     def base_port(self):
         return 20000 + os.getpid() % 20000
 
     def local(self, carrier):
-        if carrier == "dds":
-            return ["--set", "network.carrier=dds", "--set", "network.interface=lo", "--set",
+        if carrier != "tcp":
+            return ["--set", f"network.carrier={carrier}", "--set", "network.interface=lo", "--set",
                     f"network.federation={TAG}"]
         sets = []
         for i, node in enumerate(NODES):
             sets += ["--set", f"nodes.{node}.at=127.0.0.1:{self.base_port() + i}"]
         return sets
+
+    def watched(self, *command):
+        run = Watched(command)
+        self.addCleanup(run.process.kill)
+        return run
 
     def start(self, node, *args, host=None, journal=None):
         words = ["ip", "netns", "exec", host] if host else []
@@ -218,7 +272,13 @@ class NetworkTest(Fixture):
         self.assertEqual([f for f in os.listdir(self.folder.name) if f.endswith(".json")], [])
 
     def test_a_node_killed_in_the_middle_is_named_by_the_others_and_their_journals_are_whole(self):
-        args = ["--pace", "1000x", *self.local("tcp"), "--set", "network.lost_after=3s"]
+        with ros_master():
+            for carrier in ["tcp", "dds", "ros"]:
+                with self.subTest(carrier):
+                    self.check_a_killed_node(carrier)
+
+    def check_a_killed_node(self, carrier):
+        args = ["--pace", "1000x", *self.local(carrier), "--set", "network.lost_after=3s"]
         nodes = {name: self.start(name, *args) for name in NODES}
         time.sleep(3)
         nodes["green"].send_signal(signal.SIGKILL)
@@ -228,24 +288,37 @@ class NetworkTest(Fixture):
             report = json.loads(out)
             self.assertEqual(nodes[name].returncode, 3, out + err)
             self.assertIn("node green failed", report["why"])
-            info = isochron("journal", "info", self.path(name + ".mcap"), "--json")
-            self.assertTrue(json.loads(info.stdout)["whole"])
-            self.assertGreater(json.loads(info.stdout)["records"], 10)
+            self.check_whole(self.path(name + ".mcap"))
             if name != "red":  # red sends to green only and may wait for room instead
                 self.assertIn("nothing heard of green", err)
 
     def test_a_second_node_of_one_name_is_refused_and_the_run_goes_on(self):
-        args = ["--pace", "1000x", "--duration", "5000s", "--set", "network.carrier=dds", "--set",
-                "network.interface=lo", "--set", f"network.federation={TAG}twice"]
-        nodes = {name: self.start(name, *args) for name in NODES}
-        time.sleep(2.5)
-        impostor = self.start("blue", *args, journal="impostor.mcap")
-        out, err = impostor.communicate(timeout=60)
-        self.assertEqual(impostor.returncode, 3, out + err)
-        self.assertIn("another process has this name", json.loads(out)["why"])
-        for name, process in nodes.items():
-            out, err = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 0, name + out + err)
+        with ros_master():
+            for carrier in ["dds", "ros"]:
+                with self.subTest(carrier):
+                    args = ["--pace", "1000x", "--duration", "5000s", "--set", f"network.carrier={carrier}", "--set",
+                            "network.interface=lo", "--set", f"network.federation={TAG}twice"]
+                    nodes = {name: self.start(name, *args) for name in NODES}
+                    time.sleep(2.5)
+                    impostor = self.start("blue", *args, journal="impostor.mcap")
+                    out, err = impostor.communicate(timeout=60)
+                    self.assertEqual(impostor.returncode, 3, out + err)
+                    self.assertIn("another process has this name", json.loads(out)["why"])
+                    for name, process in nodes.items():
+                        out, err = process.communicate(timeout=60)
+                        self.assertEqual(process.returncode, 0, name + out + err)
+
+    def test_another_version_on_ros_topics_is_told_and_changes_nothing(self):
+        alone = self.digest_of("run", NBODY, "--duration", "4000s")
+        with ros_master():
+            run = self.watched(ISOCHRON, "launch", NBODY, "--duration", "4000s", "--json", "--journal",
+                               self.path("ros.mcap"), "--set", "network.carrier=ros", "--set",
+                               f"network.federation={TAG}version", "--set", "time.pace=1000x")
+            other = subprocess.run([PYTHON, "-c", OTHER_VERSION, TAG + "version", "red"], capture_output=True, text=True,
+                                   timeout=60)
+            self.assertEqual(other.returncode, 0, other.stderr)
+            self.assertEqual(run.end()["digest"], alone)
+        self.assertRegex(run.complaints(), r"\[red\].*a packet of version 99; this is version")
 
     def test_another_scenario_on_the_network_is_told(self):
         args = ["--set", "network.carrier=dds", "--set", "network.interface=lo", "--set",
@@ -302,38 +375,70 @@ class HostsTest(Fixture):
                         self.assertEqual(self.digest_of("launch", file, *how, *self.spread(names, carrier, sections)),
                                          alone)
 
-    def test_a_full_disk_under_a_node_is_said_and_the_others_journals_are_whole(self):
+    def test_a_full_disk_under_a_launched_node_is_named_and_the_others_journals_are_whole(self):
         small = self.path("small")
         os.mkdir(small)
+        os.symlink(os.path.join(small, "green.mcap"), self.path("run.green.mcap"))
         sh(f"mount -t tmpfs -o size=64k none {small}")
         try:
-            args = ["--duration", "20000s", *self.local("tcp"), "--set", "network.lost_after=3s"]
-            nodes = {name: self.start(name, *args, journal="small/green.mcap" if name == "green" else None)
-                     for name in NODES}
-            words = {name: process.communicate(timeout=90) for name, process in nodes.items()}
+            result = isochron("launch", NBODY, "--duration", "1000000000s", "--json", "--keep", "--journal",
+                              self.path("run.mcap"), *self.local("tcp"))
         finally:
             sh(f"umount {small}")
-        self.assertNotEqual(nodes["green"].returncode, 0)
-        self.assertIn("No space left", json.loads(words["green"][0])["why"])
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        why = json.loads(result.stdout)["why"]
+        self.assertRegex(why, "green: .*cannot write to .*run.green.mcap: No space left")
+        self.assertRegex(why, "(yellow|red|blue): node green failed: it was stopped")
         for name in ["yellow", "red", "blue"]:
-            info = json.loads(isochron("journal", "info", self.path(name + ".mcap"), "--json").stdout)
-            self.assertTrue(info["whole"], name)
+            self.check_whole(self.path(f"run.{name}.mcap"))
 
-    def test_a_partition_that_heals_changes_nothing_but_the_wall_time(self):
+    def test_a_partition_is_explained_within_a_second_and_healed_changes_nothing_but_the_wall_time(self):
         alone = self.digest_of("run", NBODY, "--duration", "4000s")
-        for carrier in ["tcp", "dds"]:
-            with self.subTest(carrier), hosts(3) as names:
-                command = [ISOCHRON, "launch", NBODY, "--duration", "4000s", "--json", "--journal",
-                           self.path("cut.mcap"), "--set", "time.pace=1000x", *self.spread(names, carrier)]
-                run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                time.sleep(2)
+        for carrier in ["tcp", "dds", "ros"]:
+            with self.subTest(carrier), hosts(3) as names, ros_master(names[0], "10.77.0.1"):
+                run = self.watched(ISOCHRON, "launch", NBODY, "--duration", "4000s", "--json", "--journal",
+                                   self.path("cut.mcap"), "--set", "time.pace=1000x", *self.spread(names, carrier))
+                time.sleep(3 if carrier == "ros" else 2)
+                cut = time.monotonic()
                 sh(f"ip -n {names[1]} link set {names[1]}v down")
                 time.sleep(3)
-                sh(f"ip -n {names[1]} link set {names[1]}v up && (ip -n {names[1]} route add 224.0.0.0/4 dev {names[1]}v || true)")
-                out, err = run.communicate(timeout=90)
-                self.assertEqual(run.returncode, 0, out + err)
-                self.assertEqual(json.loads(out)["digest"], alone)
-                self.assertRegex(err, re.compile("nothing heard of (red|yellow|green|blue)"))
+                sh(f"ip -n {names[1]} link set {names[1]}v up && "
+                   f"(ip -n {names[1]} route add 224.0.0.0/4 dev {names[1]}v || true)")
+                report = run.end()
+                self.assertEqual(run.process.returncode, 0, report["why"] + run.complaints())
+                self.assertEqual(report["digest"], alone)
+                self.check_explained(run, cut, "nothing heard of (red|yellow|green|blue)")
+
+    def check_explained(self, run, since, words):
+        """Within a second: half of one more is for a machine that is busy."""
+        took = run.said_after(since, words)
+        self.assertIsNotNone(took, run.complaints())
+        self.assertLess(took, 1.5, run.complaints())
+
+    def test_a_host_that_dies_in_the_middle_of_a_message_is_named_within_a_second_and_all_journals_are_whole(self):
+        with open(self.path("pages.yaml"), "w") as file:
+            file.write("name: pages\nduration: 1h\nnodes:\n"
+                       "  talker: {library: test_nodes, type: Talker}\n"
+                       "  near: {library: test_nodes, type: Listener, inputs: {page: talker.page}}\n"
+                       "  far: {library: test_nodes, type: Listener, inputs: {page: talker.page}}\n"
+                       "time: {mode: repeatable}\n")
+        parts = ["talker", "near", "far"]
+        for carrier in ["tcp", "dds", "ros"]:
+            with self.subTest(carrier), lossy_hosts(3, "--delay", "1") as names, ros_master(names[1], "10.77.0.2"):
+                *where, _, _, _, there = self.spread(names, carrier, [f"nodes.{part}" for part in parts])
+                runs = {part: self.watched("ip", "netns", "exec", names[i], there, "run", self.path("pages.yaml"), "--node",
+                                           part, "--json", "--quiet", "--journal", self.path(part + ".mcap"), *where,
+                                           "--set", "network.lost_after=3s") for i, part in enumerate(parts)}
+                time.sleep(5)
+                died = time.monotonic()
+                sh(f"ip -n {names[0]} link set lossy down")  # not even the end of a connection gets out
+                runs["talker"].process.kill()
+                for part in parts[1:]:
+                    report = runs[part].end()
+                    self.assertEqual(runs[part].process.returncode, 3, report)
+                    self.assertIn("node talker failed: nothing was heard of it any more", report["why"])
+                    self.check_explained(runs[part], died, "nothing heard of talker")
+                    self.check_whole(self.path(part + ".mcap"))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,13 @@ PYTHON = "/usr/bin/python3"  # Debian's own, which has rospy
 ROS = os.path.join(SOURCE, "examples/ros/ros.yaml")
 CHASER = os.path.join(SOURCE, "examples/ros/chaser.yaml")
 CHASE = os.path.join(SOURCE, "examples/ros/chase.py")
+ALL_TYPES = os.path.join(SOURCE, "apps/test/ros_all_types.py")
+TYPES = [f"{package}/{name}" for package, names in {
+    "std_msgs": "Bool Int32 Float64 String Float64MultiArray",
+    "geometry_msgs": "Vector3 Point Pose PoseStamped PointStamped Twist TwistStamped Wrench WrenchStamped TransformStamped",
+    "sensor_msgs": "Imu NavSatFix Range LaserScan PointCloud2 Image JointState",
+    "nav_msgs": "Odometry Path",
+    "tf2_msgs": "TFMessage"}.items() for name in names.split()]
 
 # Listens and calls services, as any ROS user would; prints one JSON object.
 WITNESS = """
@@ -46,6 +53,22 @@ resumed = call("resume"); time.sleep(0.5)
 print(json.dumps({"stopped": stopped, "later": later, "stepped": stepped, "resumed": resumed, "after": call("query"),
                   "clocks": clocks, "imus": imus, "ros_time": rospy.get_time()}), flush=True)
 rospy.spin()
+"""
+
+# Prints the first message of each topic below /ros, every number and text by its name. Usage: - CLIENT_FOLDER JOURNAL
+RECORDED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from isochron.journal import Journal
+def flat(table):
+    found = {}
+    for name in table:
+        value = table[name][0]
+        value = value.tolist() if hasattr(value, "tolist") else value
+        found.update({f"{name}[{i}]": v for i, v in enumerate(value)} if isinstance(value, list) else {name: value})
+    return found
+journal = Journal(sys.argv[2])
+print(json.dumps({topic[5:]: flat(journal[topic]) for topic in journal if topic.startswith("/ros/")}))
 """
 
 
@@ -143,6 +166,32 @@ class RosTest(unittest.TestCase):
         result = isochron("run", ROS, "--journal", self.path("ros.mcap"))
         self.assertEqual(result.returncode, 3)
         self.assertIn("start `roscore`", result.stdout + result.stderr)
+
+    def test_every_type_is_heard_recorded_and_said_as_rospy_has_it(self):
+        def entries(line):
+            return "".join("    " + line.format(type=kind, name=kind.replace("/", "_")) + "\n" for kind in TYPES)
+        with open(self.path("types.yaml"), "w") as file:
+            file.write("name: types\nduration: 1h\nros:\n  publish:\n" +
+                       entries("back_{name}: {{topic: /back/{name}, from: echo.{name}, awaited: 1}}") + "  subscribe:\n" +
+                       entries("{name}: {{topic: /there/{name}, as: {type}, awaited: 1}}") +
+                       "nodes:\n  echo:\n   library: test_nodes\n   type: Echo\n   inputs:\n" +
+                       entries("{name}: ros.{name}") + "time: {mode: repeatable, compute: zero, pace: 1x}\n")
+        with ros_master():
+            run = subprocess.Popen([ISOCHRON, "run", self.path("types.yaml"), "--json", "--quiet", "--journal",
+                                    self.path("types.mcap")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            with node(ALL_TYPES, *TYPES) as witness:
+                line = witness.stdout.readline()
+                self.assertTrue(line, "the witness failed")
+            run.send_signal(signal.SIGINT)
+            out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, out + err)
+        seen = json.loads(line)
+        self.assertEqual(seen["differ"], {})
+        recorded = json.loads(subprocess.run([PYTHON, "-c", RECORDED, os.path.join(SOURCE, "client/python"),
+                                              self.path("types.mcap")], check=True, capture_output=True).stdout)
+        for kind in TYPES:  # what comes back would look right even if two fields were exchanged
+            with self.subTest(kind):
+                self.assertEqual(recorded[kind.replace("/", "_")], seen["values"][kind])
 
     def test_mistakes_are_placed(self):
         for change, what in [("ros.publish.imu.from=prey/imu.readin", "did you mean `prey/imu.reading`"),

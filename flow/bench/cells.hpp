@@ -15,21 +15,31 @@ struct Message64 {
   std::array<double, 8> values{};
 };
 
-/// Hears any number of others each step, tells something.
-class Cell : public flow::UserNode {
+struct Unwatched {
+  static void stepped() {}
+};
+
+/// Hears any number of others each step, tells something. `Watch::stepped()` is called at each step.
+template <class Watch = Unwatched>
+class BasicCell : public flow::UserNode {
  public:
-  explicit Cell(std::uint32_t inputs, std::uint32_t capacity = 4)
-      : out_(output<&Cell::fill>("out", flow::every(std::chrono::milliseconds(1)), capacity)) {
-    for (std::uint32_t i = 0; i < inputs; ++i) inputs_.push_back(input<&Cell::got>("in" + std::to_string(i)));
+  explicit BasicCell(std::uint32_t inputs, std::uint32_t capacity = 4)
+      : out_(output<&BasicCell::fill>("out", flow::every(std::chrono::milliseconds(1)), capacity)) {
+    for (std::uint32_t i = 0; i < inputs; ++i) inputs_.push_back(input<&BasicCell::got>("in" + std::to_string(i)));
   }
 
  private:
   void got(const Message64& message) { sum_ += message.values[0]; }
-  void fill(Message64& message) { message.values[0] = sum_ * 0.5 + 1, sum_ = 0; }
+  void fill(Message64& message) {
+    message.values[0] = sum_ * 0.5 + 1, sum_ = 0;
+    Watch::stepped();
+  }
   double sum_ = 0;
   std::vector<flow::Input<Message64>> inputs_;
   flow::Output<Message64> out_;
 };
+
+using Cell = BasicCell<>;
 
 /// Every node sends to all others. `C` is made with the number of its inputs.
 template <class C = Cell>

@@ -1,5 +1,6 @@
 #include "scenario/bench/bare_exchange.hpp"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "core/ensure.hpp"
@@ -29,7 +31,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double rate_of(std::uint64_t steps, double seconds) { return seconds > 0 ? static_cast<double>(steps) / seconds : 0; }
+double rate_of(const Course& course, double seconds) {
+  return seconds > 0 ? static_cast<double>(course.window) / seconds : 0;
+}
 
 struct Ping {
   std::uint32_t from = 0;
@@ -43,13 +47,13 @@ std::span<const std::byte> bytes_of(const Ping& ping) { return std::as_bytes(std
 /// One member: step s + 1 is sent when everybody's s is there.
 class Exchanger {
  public:
-  Exchanger(link::Carrier& carrier, std::uint32_t self, std::uint32_t count, std::uint64_t steps)
-      : carrier_(carrier), self_(self), steps_(steps), reached_(count, 0) {}
+  Exchanger(link::Carrier& carrier, std::uint32_t self, std::uint32_t count, const Course& course)
+      : carrier_(carrier), self_(self), steps_(course.steps()), reached_(count, 0), window_(course.window) {}
 
   double run() {
     carrier_.start({[this](std::span<const std::byte> bytes) { return took(bytes); }, [this] { round(); }, {}});
     carrier_.run();
-    return seconds_;
+    return window_.best();
   }
 
  private:
@@ -71,8 +75,8 @@ class Exchanger {
   void go_on() {
     reached_[self_] = sent_;
     while (sent_ <= steps_ && *std::ranges::min_element(reached_) == sent_ && sent_ > 0) {
-      if (sent_ == 1) start_ = std::chrono::steady_clock::now();
-      if (sent_ == steps_) seconds_ = seconds_since(start_);
+      window_.stepped();
+      if (sent_ == steps_) done_at_ = std::chrono::steady_clock::now();
       reached_[self_] = ++sent_;
       send(sent_);
     }
@@ -83,7 +87,7 @@ class Exchanger {
     if (sent_ <= steps_) return;
     // Whoever is a step behind still needs our last one, and a socket that is closed early takes it away.
     const bool all_there = *std::ranges::min_element(reached_) > steps_;
-    if (seconds_since(start_) - seconds_ > (all_there ? 0.1 : 0.3)) carrier_.stop();
+    if (seconds_since(done_at_) > (all_there ? 0.1 : 0.3)) carrier_.stop();
   }
 
   link::Carrier& carrier_;
@@ -91,8 +95,8 @@ class Exchanger {
   std::uint64_t steps_;
   std::uint64_t sent_ = 0;
   std::vector<std::uint64_t> reached_;
-  std::chrono::steady_clock::time_point start_, sent_at_;
-  double seconds_ = -1;
+  std::chrono::steady_clock::time_point sent_at_, done_at_;
+  BestWindow window_;
 };
 
 void transfer(int socket, char* data, bool out) {
@@ -120,6 +124,50 @@ std::array<int, 2> connected_pair() {
   const int on = 1;
   for (const int end : ends) setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return ends;
+}
+
+int socket_with(std::uint32_t host, std::uint16_t port, sockaddr_in& address) {
+  address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  inet_pton(AF_INET, DelayedHosts::address(host).c_str(), &address.sin_addr);
+  return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+/// From inside a host: whoever has the lower number connects.
+std::vector<int> connected_hosts(std::uint32_t self, std::uint32_t members) {
+  constexpr std::uint16_t port = 7400;
+  const int on = 1;
+  sockaddr_in address;
+  const int listener = socket_with(self, port, address);
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ENSURE(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && listen(listener, 8) == 0,
+         "host");
+  std::vector<int> others;
+  for (std::uint32_t i = 0; i < self; ++i) others.push_back(accept(listener, nullptr, nullptr));
+  for (std::uint32_t other = self + 1; other < members; ++other) {
+    int end = socket_with(other, port, address);
+    while (connect(end, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      close(end);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      end = socket_with(other, port, address);
+    }
+    others.push_back(end);
+  }
+  for (const int end : others) setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return others;
+}
+
+/// One member: a message to everybody, then one of everybody, step by step.
+double exchange_over(const std::vector<int>& others, const Course& course) {
+  char message[message_size] = {};
+  BestWindow window(course.window);
+  for (std::uint64_t step = 0; step < course.steps(); ++step) {
+    window.stepped();
+    for (const int other : others) transfer(other, message, true);
+    for (const int other : others) transfer(other, message, false);
+  }
+  return window.best();
 }
 
 struct alignas(64) Slot {
@@ -163,37 +211,39 @@ double in_processes(std::uint32_t count, const std::function<double(std::uint32_
   return failed ? -1 : longest;
 }
 
-double bare_exchange(const MakeCarrier& make, std::uint32_t members, std::uint64_t steps) {
-  return rate_of(steps, in_processes(members, [&](std::uint32_t self) {
+double bare_exchange(const MakeCarrier& make, std::uint32_t members, const Course& course) {
+  return rate_of(course, in_processes(members, [&](std::uint32_t self) {
                    const auto carrier = make(self, members);
-                   return Exchanger(*carrier, self, members, steps).run();
+                   return Exchanger(*carrier, self, members, course).run();
                  }));
 }
 
-double bare_tcp_exchange(std::uint32_t members, std::uint64_t steps) {
-  std::vector<std::vector<int>> to(members, std::vector<int>(members, -1));
+double bare_tcp_exchange(std::uint32_t members, const Course& course) {
+  std::vector<std::vector<int>> to(members);
   for (std::uint32_t a = 0; a < members; ++a) {
     for (std::uint32_t b = a + 1; b < members; ++b) {
       const auto ends = connected_pair();
-      to[a][b] = ends[0], to[b][a] = ends[1];
+      to[a].push_back(ends[0]), to[b].push_back(ends[1]);
     }
   }
-  const double seconds = in_processes(members, [&](std::uint32_t self) {
-    char message[message_size] = {};
-    const auto start = std::chrono::steady_clock::now();
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      for (const int other : to[self]) other < 0 ? void() : transfer(other, message, true);
-      for (const int other : to[self]) other < 0 ? void() : transfer(other, message, false);
-    }
-    return seconds_since(start);
-  });
+  const double seconds = in_processes(members, [&](std::uint32_t self) { return exchange_over(to[self], course); });
   for (const auto& row : to) {
-    for (const int end : row) end < 0 ? 0 : close(end);
+    for (const int end : row) close(end);
   }
-  return rate_of(steps, seconds);
+  return rate_of(course, seconds);
 }
 
-double bare_memory_exchange(std::uint32_t members, std::uint64_t steps) {
+double bare_hosts_exchange(const DelayedHosts& hosts, std::uint32_t members, const Course& course) {
+  return rate_of(course, in_processes(members, [&](std::uint32_t self) {
+                   hosts.enter(self);
+                   std::vector<int> others = connected_hosts(self, members);
+                   const double best = exchange_over(others, course);
+                   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the last message is still under way
+                   return best;
+                 }));
+}
+
+double bare_memory_exchange(std::uint32_t members, const Course& course) {
   const std::size_t size = members * sizeof(Slot);
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ENSURE(memory != MAP_FAILED, "shared memory");
@@ -201,8 +251,9 @@ double bare_memory_exchange(std::uint32_t members, std::uint64_t steps) {
   for (std::uint32_t i = 0; i < members; ++i) new (slots + i) Slot();
   const double seconds = in_processes(members, [&](std::uint32_t self) {
     char message[message_size] = {};
-    const auto start = std::chrono::steady_clock::now();
-    for (std::uint32_t step = 1; step <= steps; ++step) {
+    BestWindow window(course.window);
+    for (std::uint32_t step = 1; step <= course.steps(); ++step) {
+      window.stepped();
       std::memcpy(slots[self].message, message, message_size);
       slots[self].step.store(step);
       link::futex_wake(slots[self].step);
@@ -213,10 +264,10 @@ double bare_memory_exchange(std::uint32_t members, std::uint64_t steps) {
         std::memcpy(message, slots[other].message, message_size);
       }
     }
-    return seconds_since(start);
+    return window.best();
   });
   munmap(memory, size);
-  return rate_of(steps, seconds);
+  return rate_of(course, seconds);
 }
 
 }  // namespace isochron::bench

@@ -58,12 +58,17 @@ DelayedHosts::DelayedHosts(std::uint32_t count, std::chrono::nanoseconds delay)
       }
     }).join();
   }
-  if (trouble_.empty()) forwarder_ = std::thread([this, delay] { forward(delay); });
+  if (!trouble_.empty()) return;
+  forwarder_ = std::thread([this, delay] { forward(delay); });
+  for (unsigned core = 0; core < std::thread::hardware_concurrency(); ++core) {
+    wakers_.emplace_back([this, core] { stay_awake(core); });
+  }
 }
 
 DelayedHosts::~DelayedHosts() {
   ending_ = true;
   if (forwarder_.joinable()) forwarder_.join();
+  for (std::thread& waker : wakers_) waker.join();
   for (const auto& fds : {spaces_, tunnels_}) {
     for (const int fd : fds) {
       if (fd >= 0) close(fd);
@@ -88,6 +93,16 @@ void DelayedHosts::make_host(std::uint32_t host) {
 }
 
 void DelayedHosts::enter(std::uint32_t host) const { must(setns(spaces_[host], CLONE_NEWNET), "entering a host"); }
+
+void DelayedHosts::stay_awake(unsigned core) const {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  const sched_param none{};
+  if (sched_setaffinity(0, sizeof one, &one) != 0 || sched_setscheduler(0, SCHED_IDLE, &none) != 0) return;
+  while (!ending_) {
+  }
+}
 
 void DelayedHosts::forward(std::chrono::nanoseconds delay) {
   using Clock = std::chrono::steady_clock;

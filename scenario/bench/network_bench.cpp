@@ -5,10 +5,12 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -30,6 +32,24 @@ namespace {
 
 using namespace std::chrono_literals;
 using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// The steps of this process's node. Set before processes are forked, so that each has its own.
+BestWindow window(1);
+struct Watch {
+  static void stepped() { window.stepped(); }
+};
+/// The worst of all members' best windows, where nodes' processes are not ours to hear from.
+std::atomic<double>* shared_best = nullptr;
+class WatchedCell : public BasicCell<Watch> {
+ public:
+  using BasicCell::BasicCell;
+  void finish(SimTime) override {
+    if (shared_best == nullptr) return;
+    double worst = shared_best->load();
+    while (worst < window.best() && !shared_best->compare_exchange_weak(worst, window.best())) {
+    }
+  }
+};
 
 /// When the node of this process began and ended: meeting the others is no part of it.
 SteadyTime began, ended;
@@ -102,8 +122,8 @@ MakeCarrier ros(std::uint32_t) {
   };
 }
 
-/// Seconds that `self` of the system took, over this carrier.
-double run_node(flow::System& system, std::uint32_t self, link::Carrier& carrier, std::int64_t steps) {
+/// Whether `self` of the system came to its end, over this carrier.
+bool run_node(flow::System& system, std::uint32_t self, link::Carrier& carrier, std::int64_t steps) {
   WallClock clock;
   link::Roster roster{"bench", flow::hash_of(system.graph()), {}, self, flow::Island::neighbours(system.graph(), self)};
   for (const flow::NodeInfo& node : system.graph().nodes) roster.names.push_back(node.name);
@@ -115,27 +135,35 @@ double run_node(flow::System& system, std::uint32_t self, link::Carrier& carrier
   options.stall_after = 1s;
   const flow::Outcome outcome = RemoteNode(system, self, options, members, carrier, clock).run();
   for (const flow::NodeFailure& failure : outcome.failures) std::fprintf(stderr, "%s\n", to_string(failure).c_str());
-  return outcome.complete ? seconds_between() : -1;
+  return outcome.complete;
 }
 
-double synchronised_steps(const MakeCarrier& make, std::uint32_t members, std::int64_t steps) {
+double synchronised_steps(const MakeCarrier& make, std::uint32_t members, const Course& course) {
+  window = BestWindow(course.window);
   const double seconds = in_processes(members, [&](std::uint32_t self) {
-    flow::System system = all_to_all<Timed<Cell>>(members);
+    flow::System system = all_to_all<WatchedCell>(members);
     const auto carrier = make(self, members);
-    return run_node(system, self, *carrier, steps);
+    const bool whole = run_node(system, self, *carrier, static_cast<std::int64_t>(course.steps()));
+    return whole ? window.best() : -1;
   });
-  return seconds > 0 ? static_cast<double>(steps) / seconds : 0;
+  return seconds > 0 ? static_cast<double>(course.window) / seconds : 0;
 }
 
-double memory_steps(std::uint32_t members, std::int64_t steps) {
-  flow::System system = all_to_all(members);
+double memory_steps(std::uint32_t members, const Course& course) {
+  window = BestWindow(course.window);
+  void* memory = mmap(nullptr, sizeof *shared_best, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ENSURE(memory != MAP_FAILED, "shared memory");
+  shared_best = new (memory) std::atomic<double>(-1);
+  flow::System system = all_to_all<WatchedCell>(members);
   flow::Options options;
   options.how = flow::How::processes;
-  options.until = SimTime::zero() + SimSpan(1ms) * steps;
+  options.until = SimTime::zero() + SimSpan(1ms) * static_cast<std::int64_t>(course.steps());
   options.digest = false;
-  const auto start = std::chrono::steady_clock::now();
-  if (!run(system, options).complete) return 0;
-  return static_cast<double>(steps) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool whole = run(system, options).complete;
+  const double best = shared_best->load();
+  shared_best = nullptr;
+  munmap(memory, sizeof(std::atomic<double>));
+  return whole && best > 0 ? static_cast<double>(course.window) / best : 0;
 }
 
 /// A ROS master of our own, while this lives.
@@ -187,11 +215,12 @@ constexpr Peers sizes[] = {{2, 28'500, 4'500}, {4, 6'200, 780}, {8, 1'600, 64}};
 
 using Make = MakeCarrier (*)(std::uint32_t);
 
-/// The best of both: neighbours on the machine only ever make them worse.
-void bench_steps(Report& report, const std::string& what, const Peers& size, const std::function<double()>& ours,
-                 const std::function<double()>& bare) {
+/// The best of both: neighbours on the machine only ever make them worse. In several rounds, because the kernel may put
+/// the processes of one onto one core and keep them there, where they are several times as fast.
+void bench_steps(Report& report, const std::string& what, const Peers& size, int rounds,
+                 const std::function<double()>& ours, const std::function<double()>& bare) {
   std::pair<double, double> best{0, 0};
-  for (int i = 0; i < (report.long_run() ? 7 : 3); ++i) {
+  for (int i = 0; i < (report.long_run() ? 7 : rounds); ++i) {
     best.first = std::max(best.first, ours());
     best.second = std::max(best.second, bare());
   }
@@ -202,15 +231,21 @@ void bench_steps(Report& report, const std::string& what, const Peers& size, con
                         versus, best.second, 0.6);
 }
 
-void bench_carrier(Report& report, const std::string& what, Make make, std::int64_t steps) {
+/// Windows of so many steps of two members, fewer with more members.
+Course course_for(const Peers& size, std::uint64_t steps) { return {2 * steps / size.members, 4}; }
+
+void bench_carrier_steps(Report& report, const std::string& what, Make make, std::uint64_t steps) {
   for (const Peers& size : sizes) {
-    const std::int64_t n = steps / size.members;
+    const Course course = course_for(size, steps);
     bench_steps(
-        report, what, size, [&] { return synchronised_steps(make(size.members), size.members, n); },
+        report, what, size,
+        size.members == 2 ? 3
+        : make == ros     ? 1
+                          : 2,  // many take seconds to meet through a master
+        [&] { return synchronised_steps(make(size.members), size.members, course); },
         [&] {
-          const auto count = static_cast<std::uint64_t>(n);
-          return make == tcp ? bare_tcp_exchange(size.members, count)
-                             : bare_exchange(make(size.members), size.members, count);
+          return make == tcp ? bare_tcp_exchange(size.members, course)
+                             : bare_exchange(make(size.members), size.members, course);
         });
   }
 }
@@ -239,7 +274,7 @@ double one_way(const MakeCarrier& make, std::int64_t messages) {
     system.add<Timed<Sink<size>>>("n1");
     system.connect("n0.out", "n1.in");
     const auto carrier = make(self, 2);
-    return run_node(system, self, *carrier, messages);
+    return run_node(system, self, *carrier, messages) ? seconds_between() : -1;
   });
   return seconds > 0 ? static_cast<double>(messages) / seconds : 0;
 }
@@ -247,6 +282,11 @@ double one_way(const MakeCarrier& make, std::int64_t messages) {
 void bench_throughput(Report& report, const std::string& what, Make make) {
   report.found("links_" + what + "_one_way_64B_messages_per_s", one_way<64>(make(2), 50'000), "1/s");
   report.found("links_" + what + "_one_way_64KB_MB_per_s", one_way<65'536>(make(2), 2'000) * 65.536e-3, "MB/s");
+}
+
+void bench_carrier(Report& report, const std::string& what, Make make, std::uint64_t steps) {
+  bench_carrier_steps(report, what, make, steps);
+  bench_throughput(report, what, make);
 }
 
 /// With one delay between any two hosts and messages that are due a step later, a step takes one delay: nobody can
@@ -267,39 +307,47 @@ void bench_delayed(Report& report) {
     net.enter(self);
     return std::make_unique<OwnTcpCarrier>(addresses, self, all_but(self, members));
   };
-  double ours = 0, bare = 0;
-  for (int i = 0; i < (report.long_run() ? 20 : 6); ++i) {
-    ours = std::max(ours, synchronised_steps(make, hosts, 400));
-    bare = std::max(bare, bare_exchange(make, hosts, 400));
+  const Course course{100, 8};
+  double ours = 0, bare = 0, one_way = 0;
+  for (int i = 0; i < (report.long_run() ? 10 : 2); ++i) {
+    ours = std::max(ours, synchronised_steps(make, hosts, course));
+    bare = std::max(bare, bare_hosts_exchange(net, hosts, course));
+    one_way = std::max(one_way, bare_hosts_exchange(net, 2, course));
   }
-  constexpr double limit = 1e3;
-  char versus[160];
-  std::snprintf(versus, sizeof versus, "the limit of %.0f/s, one delay a step (bare exchange there: %.0f/s)", limit,
-                bare);
-  report.ratio_at_least("links_3_hosts_1ms_steps_per_s", ours, "1/s", versus, limit, 0.9);
+  char versus[240];
+  std::snprintf(
+      versus, sizeof versus,
+      "one way between two hosts, plain sockets: %.0f/s, the most that this network allows (nominally 1000/s; "
+      "three hosts with plain sockets: %.0f/s)",
+      one_way, bare);
+  report.ratio_at_least("links_3_hosts_1ms_steps_per_s", ours, "1/s", versus, one_way, 0.9);
+  report.found("links_3_hosts_1ms_share_of_nominal", ours / 1e3, "x", "1000 steps/s, one delay of 1 ms each");
+}
+
+void bench_shared_memory(Report& report) {
+  for (const Peers& size : sizes) {
+    const Course course = course_for(size, 5'000);
+    bench_steps(
+        report, "shared_memory", size, 3, [&] { return memory_steps(size.members, course); },
+        [&] { return bare_memory_exchange(size.members, course); });
+  }
+}
+
+void bench_ros(Report& report) {
+  const Master master;
+  if (master.there()) return bench_carrier(report, "ros", ros, 1'000);
+  report.found("links_ros", NAN, "1/s", "not measured: no rosmaster can be started");
 }
 
 }  // namespace
 
-void bench_network(Report& report) {
-  for (const Peers& size : sizes) {
-    const std::int64_t n = 80'000 / size.members;
-    bench_steps(
-        report, "shared_memory", size, [&] { return memory_steps(size.members, n); },
-        [&] { return bare_memory_exchange(size.members, static_cast<std::uint64_t>(n)); });
-  }
-  bench_carrier(report, "tcp", tcp, 16'000);
-  bench_throughput(report, "tcp", tcp);
-  bench_carrier(report, "dds", dds, 8'000);
-  bench_throughput(report, "dds", dds);
-  const Master master;
-  if (master.there()) {
-    bench_carrier(report, "ros", ros, 4'000);
-    bench_throughput(report, "ros", ros);
-  } else {
-    report.found("links_ros", NAN, "1/s", "not measured: no rosmaster can be started");
-  }
-  bench_delayed(report);
+void bench_network(Report& report, std::string_view only) {
+  const auto wanted = [only](std::string_view what) { return only.empty() || only == what; };
+  if (wanted("shared_memory")) bench_shared_memory(report);
+  if (wanted("tcp")) bench_carrier(report, "tcp", tcp, 2'000);
+  if (wanted("dds")) bench_carrier(report, "dds", dds, 1'000);
+  if (wanted("ros")) bench_ros(report);
+  if (wanted("hosts")) bench_delayed(report);
 }
 
 }  // namespace isochron::bench
