@@ -194,7 +194,7 @@ TEST(V2xUnit, WhoKnowsWhenItTurnsGreenDoesNotBrakeForTheRed) {
   };
   const double told = slowest(""), deaf = slowest("  deaf: [car01]\n");
   EXPECT_GT(told, 2);
-  EXPECT_GT(told, deaf + 0.5);
+  EXPECT_GT(told, deaf + 0.3);
 }
 
 TEST(V2xUnit, ADriverTakesTheAdviceUnlessDeaf) {
