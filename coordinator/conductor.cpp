@@ -30,6 +30,8 @@ Outcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
   }
   flush_happenings(failure_ ? failure_->first + SimSpan::from_ns(1) : SimTime::never());
   record_unfinished();
+  schedule_->end_turns();
+  tell_turns();
   outcome_.accounting = watch_.total();
   outcome_.reached = schedule_->world();
   outcome_.completed = outcome_.why_ended.empty();
@@ -85,7 +87,15 @@ void Conductor::step_world(SimTime to) {
   ++outcome_.steps;
   record_drift_of_all();
   flush_happenings(to);
+  tell_turns();
   if (recorder_ != nullptr) recorder_->stepped(to);
+}
+
+void Conductor::tell_turns() {
+  if (recorder_ != nullptr) {
+    for (const Turn& turn : schedule_->turns()) recorder_->turn(turn);
+  }
+  schedule_->turns().clear();
 }
 
 void Conductor::keep_pace(SimTime to) {

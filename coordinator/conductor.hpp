@@ -84,6 +84,7 @@ class Conductor {
   void begin(std::uint32_t program, SimTime at);
   void promise(std::uint32_t program);
   void record_unfinished();
+  void tell_turns();
   [[nodiscard]] SimSpan drift_so_far() const;
   void record_drift(std::uint32_t cpu);
   void record_drift_of_all();
@@ -121,7 +122,6 @@ class Conductor {
             std::span<const std::byte> bytes = {}, SimTime stamp = {});
   void flush_happenings(SimTime before);
 
-  static constexpr std::uint32_t not_found = UINT32_MAX;
 
   Plant& plant_;
   CoordinatorOptions options_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coordinator/tape.hpp"
+#include "coordinator/turn.hpp"
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
@@ -34,6 +35,8 @@ class Recorder {
   virtual void stepped(SimTime /*world*/) {}
   virtual void charge(std::uint32_t /*program*/, const Charge& /*charge*/) {}
   virtual void clock(std::uint32_t /*program*/, std::uint32_t /*link*/, SimTime /*value*/) {}
+  /// Told after the step of the world in which it ended. It follows from the durations: no part of the digest.
+  virtual void turn(const Turn& /*turn*/) {}
 };
 
 /// Keeps all of it in memory: for tests, and for replaying a run right away.

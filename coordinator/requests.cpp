@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "coordinator/conductor.hpp"
+#include "core/own_name.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::coordinator {
@@ -206,20 +207,13 @@ void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
 }
 
 std::uint32_t Conductor::find_variable(const Member& m, std::string_view name) const {
-  const auto& variables = plant_.variables();
-  const std::string own = m.robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < variables.size(); ++i) {
-      if (variables[i].name == wanted) return i;
-    }
-  }
-  return not_found;
+  return find_own(plant_.variables(), m.robot, name, &Variable::name);
 }
 
 void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTime at) {
   const std::string name = pending.exchange.name;
   const std::uint32_t index = find_variable(*members_[program], name);
-  if (index == not_found) {
+  if (index == no_such_name) {
     std::string known;
     for (const Variable& v : plant_.variables()) known += (known.empty() ? "" : ", ") + v.name;
     return refuse(program, pending.link, Verdict::unknown_name, at,
@@ -332,20 +326,14 @@ void Conductor::apply_effects(SimTime before) {
 }
 
 std::uint32_t Conductor::find_program(const Member& from, std::string_view name) const {
-  const std::string own = from.robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < members_.size(); ++i) {
-      if (members_[i]->name == wanted) return i;
-    }
-  }
-  return not_found;
+  return find_own(members_, from.robot, name, [](const auto& member) -> const std::string& { return member->name; });
 }
 
 void Conductor::answer_send(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
   const std::string name = pending.exchange.name[0] == 0 ? m.spec.to : pending.exchange.name;
   const std::uint32_t to = find_program(m, name);
-  if (to == not_found) {
+  if (to == no_such_name) {
     return refuse(program, pending.link, Verdict::unknown_name, at,
                   name.empty() ? "sends to nobody: name a program, or give it `to:` in the scenario"
                                : "sends to " + name + ", which is no program of this run");
@@ -384,7 +372,7 @@ void Conductor::answer_receive(std::uint32_t program, const Pending& pending, Si
   wait.capacity = static_cast<std::size_t>(std::max<std::int64_t>(pending.exchange.number, 0));
   if (pending.exchange.name[0] != 0) {
     wait.from = find_program(m, pending.exchange.name);
-    if (wait.from == not_found) {
+    if (wait.from == no_such_name) {
       wait = {};
       return refuse(program, pending.link, Verdict::unknown_name, at,
                     std::string("receives from ") + pending.exchange.name + ", which is no program of this run");

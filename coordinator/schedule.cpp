@@ -21,10 +21,11 @@ Schedule::Schedule(std::vector<std::unique_ptr<Policy>> cpus, std::vector<Place>
     cpus_[place.cpu].programs.push_back(static_cast<std::uint32_t>(programs_.size()));
     programs_.push_back({});
     programs_.back().place = place;
-    programs_.back().ready_since = options.start;
+    programs_.back().ready_since = programs_.back().core_wanted = options.start;
     programs_.back().links.resize(place.links);
   }
   candidates_.reserve(programs_.size());
+  turns_.reserve(64 * programs_.size());
   looks_.resize(cpus_.size());
   dirty_.assign(cpus_.size(), true);
   for (Cpu& cpu : cpus_) pick(cpu);
@@ -222,7 +223,7 @@ void Schedule::wake_links(Cpu& cpu) {
     for (Link& link : p.links) {
       if (!link.waiting || link.woken || link.wake > cpu.now) continue;
       link.woken = true;
-      if (!ready(p)) p.ready_since = cpu.now;
+      if (!ready(p)) p.ready_since = p.core_wanted = cpu.now;
       ++p.woken;
     }
     find_next_wake(p);
@@ -235,16 +236,39 @@ void Schedule::pick(Cpu& cpu) {
     const Program& p = programs_[i];
     if (ready(p)) candidates_.push_back({i, p.place.priority, p.charged, p.ready_since, i == cpu.selected});
   }
-  const std::uint32_t before = cpu.selected;
-  cpu.selected = candidates_.empty() ? none : candidates_[cpu.policy->pick(candidates_)].program;
-  if (cpu.selected == none) {
+  const std::uint32_t next = candidates_.empty() ? none : candidates_[cpu.policy->pick(candidates_)].program;
+  if (next == none) {
     cpu.slice_end = SimTime::never();
-  } else if (cpu.selected != before || cpu.slice_end == SimTime::never()) {
+  } else if (next != cpu.selected || cpu.slice_end == SimTime::never()) {
     const SimSpan slice = cpu.policy->slice();
     cpu.slice_end = slice == SimSpan::max() ? SimTime::never() : cpu.now + slice;
   }
-  if (before != none && cpu.selected != before && ready(programs_[before])) ++programs_[before].preemptions;
+  if (next != cpu.selected) {
+    end_turn(cpu, next);
+    cpu.selected = next;
+    cpu.selected_at = cpu.now;
+  }
   dirty_[static_cast<std::size_t>(&cpu - cpus_.data())] = true;
+}
+
+void Schedule::end_turn(Cpu& cpu, std::uint32_t next) {
+  if (cpu.selected == none) return;
+  Program& p = programs_[cpu.selected];
+  Turn turn{cpu.selected, p.core_wanted, cpu.selected_at, cpu.now, Turn::nobody};
+  if (ready(p)) {
+    ++p.preemptions;
+    p.core_wanted = cpu.now;
+    turn.preempted_by = next;
+  }
+  if (turn.to > turn.from) turns_.push_back(turn);
+}
+
+void Schedule::end_turns() {
+  for (Cpu& cpu : cpus_) {
+    if (cpu.selected == none || cpu.now == cpu.selected_at) continue;
+    turns_.push_back({cpu.selected, programs_[cpu.selected].core_wanted, cpu.selected_at, cpu.now, Turn::nobody});
+    cpu.selected_at = cpu.now;
+  }
 }
 
 void Schedule::stepped() {

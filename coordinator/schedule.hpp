@@ -26,7 +26,8 @@
 //           Running only the least and only as far as budget() says keeps Δ ≤ max(quantum, step) + overrun.
 // Requires: every event returned by next() is answered before next() is called again, see Event.
 // Threads:  owner thread.
-// Cost:     O(CPUs + programs of the CPU that changed); no allocation after set-up.
+// Cost:     O(CPUs + programs of the CPU that changed); no allocation after set-up
+//           while turns() is cleared often enough.
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,7 @@
 #include <vector>
 
 #include "coordinator/policy.hpp"
+#include "coordinator/turn.hpp"
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
@@ -96,6 +98,11 @@ class Schedule {
   /// It goes on, at `at` or as soon as the order allows; returns the time.
   SimTime recovered(std::uint32_t program, SimTime at);
   void leave(std::uint32_t program);
+  /// The turns that ended since they were cleared, in the order of their ends on each CPU. Whoever wants none clears
+  /// them all the same.
+  [[nodiscard]] std::vector<Turn>& turns() { return turns_; }
+  /// Ends every turn that goes on: the run is over.
+  void end_turns();
 
   [[nodiscard]] SimTime world() const { return world_; }
   /// Where the next step of the world ends.
@@ -138,6 +145,7 @@ class Schedule {
     SimSpan owed;
     SimSpan charged;
     SimTime ready_since;
+    SimTime core_wanted;  // since when it is ready and does not have the core
     SimTime stall_floor = SimTime::never();
     bool ordered = false;
     SimTime next_wake = SimTime::never();  // the earliest of its links
@@ -152,6 +160,7 @@ class Schedule {
     SimTime now;
     SimTime slice_end = SimTime::never();
     std::uint32_t selected = none;
+    SimTime selected_at;
   };
   /// What a CPU does next, as far as it is known.
   struct Look {
@@ -180,6 +189,7 @@ class Schedule {
   void advance(Cpu& cpu, SimTime to);
   void wake_links(Cpu& cpu);
   void pick(Cpu& cpu);
+  void end_turn(Cpu& cpu, std::uint32_t next);
   void touch(std::uint32_t program) { dirty_[programs_[program].place.cpu] = true; }
 
   Options options_;
@@ -192,6 +202,7 @@ class Schedule {
   std::uint32_t least_ = 0;
   SimTime second_ = SimTime::never();
   std::vector<Candidate> candidates_;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace isochron::coordinator

@@ -27,7 +27,8 @@ RunReport Children::run(const Life& life, const std::function<void()>& forked) {
           report_.stall = to_string(graph);
           if (options_.on_stall) options_.on_stall(graph);
           if (options_.end_on_stall) SignalHub::end_all(statuses(), control());
-        });
+        },
+        options_.on_look);
     collect();
   }
   report_.complete = report_.failures.empty();

@@ -102,7 +102,7 @@ class Pool {
       const Watchdog watchdog(
           statuses_, options_.stall_after, clock_of(options_),
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
-          [this](const WaitForGraph& graph) { stalled(graph); });
+          [this](const WaitForGraph& graph) { stalled(graph); }, options_.on_look);
       std::vector<std::thread> helpers;
       for (std::uint32_t i = 1; i < workers; ++i) helpers.emplace_back([this, i] { work(i); });
       work(0);

@@ -43,6 +43,7 @@ struct Options {
   WallSpan stall_after = std::chrono::seconds(10);         // nothing moves for so long: a stall; zero = do not look
   std::function<void(const WaitForGraph&)> on_stall = {};  // once for each stall, on any thread
   bool end_on_stall = false;                               // a stall ends the run
+  std::function<void(const WaitForGraph&)> on_look = {};   // some times a second while they run, on any thread
   Recorder* recorder = nullptr;
   bool digest = true;
   std::size_t largest_message = 64 * 1024;    // between processes, for types that are not flat

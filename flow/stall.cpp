@@ -7,18 +7,25 @@
 namespace isochron::flow {
 namespace {
 
-/// The output that feeds an input.
-PortRef source_of(const Graph& graph, PortRef input) {
+using namespace std::chrono_literals;
+
+constexpr WallSpan look_every = 200ms;
+
+/// The output that feeds an input; none: the node moved while it was looked at.
+std::optional<PortRef> source_of(const Graph& graph, PortRef input) {
   for (const Connection& connection : graph.connections) {
     if (connection.input == input) return connection.output;
   }
-  return {};
+  return std::nullopt;
 }
 
 bool waits_for(const Graph& graph, std::uint32_t who, const NodeStatus& status, std::uint32_t whom) {
   const auto what = static_cast<Wait::For>(status.what.load());
   const PortRef port{who, status.port.load()};
-  if (what == Wait::For::message) return source_of(graph, port).node == whom;
+  if (what == Wait::For::message) {
+    const auto source = source_of(graph, port);
+    return source && source->node == whom;
+  }
   if (what != Wait::For::room) return false;
   return std::any_of(graph.connections.begin(), graph.connections.end(), [&](const Connection& connection) {
     return connection.output == port && connection.input.node == whom;
@@ -46,12 +53,15 @@ Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& sta
   } else if (what == NodeStatus::running) {
     waiting.what = Waiting::For::own_code;
   } else if (what == static_cast<std::uint32_t>(Wait::For::message)) {
-    const PortRef source = source_of(graph, port);
-    waiting.what = Waiting::For::message;
-    waiting.flow = graph.output_name(source);
-    waiting.whom = graph.nodes[source.node].name;
+    const auto source = source_of(graph, port);
+    waiting.what = source ? Waiting::For::message : Waiting::For::own_code;
+    if (!source) return waiting;
+    waiting.flow = graph.output_name(*source);
+    waiting.whom = graph.nodes[source->node].name;
   } else if (what == static_cast<std::uint32_t>(Wait::For::room)) {
-    waiting.what = Waiting::For::room;
+    const bool known = port.port < graph.nodes[node].outputs.size();
+    waiting.what = known ? Waiting::For::room : Waiting::For::own_code;
+    if (!known) return waiting;
     waiting.flow = graph.output_name(port);
     waiting.whom = sinks_text(graph, port);
   } else if (what == static_cast<std::uint32_t>(Wait::For::done)) {
@@ -143,9 +153,13 @@ std::optional<std::vector<WallSpan>> StallWatch::look() {
 }
 
 Watchdog::Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
-                   std::function<void(const WaitForGraph&)> on_stall)
-    : stall_(statuses, after, clock), after_(after), text_(std::move(text)), on_stall_(std::move(on_stall)) {
-  if (after_ > WallSpan::zero()) thread_ = std::thread([this] { watch(); });
+                   std::function<void(const WaitForGraph&)> on_stall, std::function<void(const WaitForGraph&)> on_look)
+    : stall_(statuses, after, clock),
+      after_(after),
+      text_(std::move(text)),
+      on_stall_(std::move(on_stall)),
+      on_look_(std::move(on_look)) {
+  if (after_ > WallSpan::zero() || on_look_) thread_ = std::thread([this] { watch(); });
 }
 
 Watchdog::~Watchdog() {
@@ -157,10 +171,17 @@ Watchdog::~Watchdog() {
   if (thread_.joinable()) thread_.join();
 }
 
+WallSpan Watchdog::interval() const {
+  const WallSpan stall = std::max(after_ / 8, WallSpan(1ms));
+  if (!on_look_) return stall;
+  return after_ > WallSpan::zero() ? std::min(stall, look_every) : look_every;
+}
+
 void Watchdog::watch() {
-  const WallSpan interval = std::max(after_ / 8, WallSpan(std::chrono::milliseconds(1)));
   std::unique_lock lock(mutex_);
-  while (!end_.wait_for(lock, std::chrono::nanoseconds(interval.ns()), [this] { return ending_; })) {
+  while (!end_.wait_for(lock, std::chrono::nanoseconds(interval().ns()), [this] { return ending_; })) {
+    if (on_look_) on_look_(text_({}));
+    if (after_ == WallSpan::zero()) continue;
     const auto since = stall_.look();
     if (!since) continue;
     const WaitForGraph graph = text_(*since);

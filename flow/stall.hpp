@@ -65,23 +65,25 @@ class StallWatch {
   bool told_ = false;
 };
 
-/// Looks now and then, and calls `on_stall` when nothing moves. One thread while it lives; none if `after` is zero.
+/// Looks now and then, and calls `on_stall` when nothing moves; `on_look` sees what everybody does at each look. One
+/// thread while it lives; none if `after` is zero and nobody wants to look.
 class Watchdog {
  public:
   using Text = std::function<WaitForGraph(const std::vector<WallSpan>& since)>;
   Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
-           std::function<void(const WaitForGraph&)> on_stall);
+           std::function<void(const WaitForGraph&)> on_stall, std::function<void(const WaitForGraph&)> on_look = {});
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
   void watch();
+  [[nodiscard]] WallSpan interval() const;
 
   StallWatch stall_;
   WallSpan after_;
   Text text_;
-  std::function<void(const WaitForGraph&)> on_stall_;
+  std::function<void(const WaitForGraph&)> on_stall_, on_look_;
   std::mutex mutex_;
   std::condition_variable end_;
   bool ending_ = false;

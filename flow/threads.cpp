@@ -21,7 +21,7 @@ class Threads {
       const Watchdog watchdog(
           statuses_, options_.stall_after, clock_of(options_),
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
-          [this](const WaitForGraph& graph) { stalled(graph); });
+          [this](const WaitForGraph& graph) { stalled(graph); }, options_.on_look);
       for (std::uint32_t n = 0; n < statuses_.size(); ++n) threads.emplace_back([this, n] { live(n); });
       if (options_.cancel != nullptr) await_cancel();
       for (std::thread& thread : threads) thread.join();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/nearest_name.hpp"
+#include "core/own_name.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::hil {
@@ -135,20 +136,13 @@ SimTime Desk::next_release(Line& line, SimSpan period, SimTime at) {
 }
 
 std::uint32_t Desk::find_variable(const Line& line, std::string_view name) const {
-  const auto& variables = plant_.variables();
-  const std::string own = targets_[line.target].robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < variables.size(); ++i) {
-      if (variables[i].name == wanted) return i;
-    }
-  }
-  return nothing;
+  return find_own(plant_.variables(), targets_[line.target].robot, name, &Variable::name);
 }
 
 void Desk::bind(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
   const std::string name(request.name);
   const std::uint32_t index = find_variable(line, name);
-  if (index == nothing) {
+  if (index == no_such_name) {
     std::vector<std::string> known;
     for (const Variable& v : plant_.variables()) known.push_back(v.name);
     const std::string hint = nearest_hint(name, known);
@@ -225,19 +219,13 @@ void Desk::before_step(SimTime begin) {
 }
 
 std::uint32_t Desk::find_target(const Line& line, std::string_view name) const {
-  const std::string own = targets_[line.target].robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < targets_.size(); ++i) {
-      if (targets_[i].name == wanted) return i;
-    }
-  }
-  return nothing;
+  return find_own(targets_, targets_[line.target].robot, name, &TargetSpec::name);
 }
 
 void Desk::send(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
   const std::string name = request.name.empty() ? targets_[line.target].to : std::string(request.name);
   const std::uint32_t to = find_target(line, name);
-  if (to == nothing) {
+  if (to == no_such_name) {
     return refuse(line, at, Verdict::unknown_name,
                   name.empty() ? "sends to nobody: name a target, or give it `to:` in the scenario"
                                : "sends to " + name + ", which is no target of this run",

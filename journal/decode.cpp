@@ -1,5 +1,6 @@
 #include "journal/decode.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -31,10 +32,34 @@ std::string quoted(const std::string& text) {
 
 using Visit = std::function<void(const std::string&, Scalar)>;
 
+/// Bytes of one value; 0 for those that vary.
+std::size_t width_of(FieldType type) {
+  switch (type) {
+    case FieldType::boolean:
+    case FieldType::int8:
+    case FieldType::uint8:
+      return 1;
+    case FieldType::int16:
+    case FieldType::uint16:
+      return 2;
+    case FieldType::int32:
+    case FieldType::uint32:
+    case FieldType::float32:
+      return 4;
+    case FieldType::int64:
+    case FieldType::uint64:
+    case FieldType::float64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+/// Goes through a message in order; with a path `wanted` it visits that one alone, and passes over arrays at a stride.
 class Walk {
  public:
-  Walk(const MessageSchema& schema, std::span<const std::byte> bytes, const Visit& visit)
-      : schema_(schema), visit_(visit) {
+  Walk(const MessageSchema& schema, std::span<const std::byte> bytes, const Visit& visit, std::string_view wanted = {})
+      : schema_(schema), visit_(visit), wanted_(wanted) {
     ok_ = bytes.size() >= 4 && bytes[0] == std::byte{0} && static_cast<std::uint8_t>(bytes[1]) <= 1;
     if (!ok_) return;
     swap_ = bytes[1] == std::byte{0};  // 0 = big endian
@@ -61,7 +86,7 @@ class Walk {
     // ROS 2 fills a message without fields with one byte.
     if (fields.empty() && at_ < bytes_.size()) ++at_;
     for (const SchemaField& field : fields) {
-      if (!ok_) return;
+      if (!ok_ || enough_) return;
       const std::size_t length = path_.size();
       if (!path_.empty()) path_ += '.';
       path_ += field.name;
@@ -74,8 +99,10 @@ class Walk {
     if (field.many == SchemaField::Many::one) return one(field);
     const std::uint32_t count =
         field.many == SchemaField::Many::fixed ? field.count : static_cast<std::uint32_t>(number<std::uint32_t>());
+    const std::size_t width = width_of(field.type);
+    if (!wanted_.empty() && width > 0) return element(field, count, width);
     const std::size_t length = path_.size();
-    for (std::uint32_t i = 0; i < count && ok_; ++i) {
+    for (std::uint32_t i = 0; i < count && ok_ && !enough_; ++i) {
       path_ += '[';
       path_ += std::to_string(i);
       path_ += ']';
@@ -87,7 +114,35 @@ class Walk {
   void one(const SchemaField& field) {
     if (field.type == FieldType::message) return message(field.message);
     Scalar value = scalar(field.type);
-    if (ok_) visit_(path_, std::move(value));
+    if (!ok_ || (!wanted_.empty() && path_ != wanted_)) return;
+    enough_ = !wanted_.empty();
+    visit_(path_, std::move(value));
+  }
+
+  /// The wanted one of an array of numbers, without a look at the others.
+  void element(const SchemaField& field, std::uint32_t count, std::size_t width) {
+    if (count == 0 || !ok_) return;
+    const std::size_t first = (at_ + width - 1) & ~(width - 1);
+    const std::size_t there = first > bytes_.size() ? 0 : (bytes_.size() - first) / width;
+    if (const auto index = wanted_index(); index && *index < std::min<std::size_t>(count, there)) {
+      at_ = first + *index * width;
+      enough_ = true;
+      return visit_(std::string(wanted_), scalar(field.type));
+    }
+    ok_ = count <= there;
+    at_ = first + count * width;
+  }
+
+  /// N, if what is wanted is this very path and [N].
+  [[nodiscard]] std::optional<std::size_t> wanted_index() const {
+    if (!wanted_.starts_with(path_) || !wanted_.ends_with(']') || wanted_.size() < path_.size() + 3)
+      return std::nullopt;
+    const char* from = wanted_.data() + path_.size();
+    const char* to = wanted_.data() + wanted_.size() - 1;
+    std::size_t index = 0;
+    if (*from++ != '[') return std::nullopt;
+    const auto [end, error] = std::from_chars(from, to, index);
+    return error == std::errc() && end == to ? std::optional(index) : std::nullopt;
   }
 
   Scalar scalar(FieldType type) {
@@ -140,12 +195,14 @@ class Walk {
 
   const MessageSchema& schema_;
   const Visit& visit_;
+  std::string_view wanted_;
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
   std::size_t steps_left_ = 0;
   std::string path_;
   bool swap_ = false;
   bool ok_ = true;
+  bool enough_ = false;
 };
 
 }  // namespace
@@ -190,9 +247,10 @@ std::vector<NamedValue> Decoder::values(std::span<const std::byte> bytes) const 
 
 std::optional<double> Decoder::number(std::span<const std::byte> bytes, std::string_view path) const {
   std::optional<double> found;
-  each(bytes, [&](const std::string& at, const Scalar& value) {
-    if (!found && at == path) found = to_number(value);
-  });
+  if (path.empty()) return found;
+  Walk(
+      schema_, bytes, [&](const std::string&, const Scalar& value) { found = to_number(value); }, path)
+      .run();
   return found;
 }
 

@@ -55,7 +55,7 @@ class Observer {
 };
 
 flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecorder& recorder, Clock& clock,
-                           std::vector<std::string>& notes) {
+                           std::vector<std::string>& notes, bool looked_at) {
   flow::Options options;
   options.until = SimTime::zero() + scenario.duration;
   options.how = scenario.flows.executor;
@@ -69,6 +69,8 @@ flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecord
     notes.push_back("nothing moved:\n" + text);
     recorder.stalled(graph);
   };
+  if (looked_at)
+    options.on_look = [&watch](const flow::WaitForGraph& graph) { watch.control().waiting(to_string(graph)); };
   options.recorder = &recorder;
   options.digest = false;  // the journal has one
   options.cancel = &watch.stop_flag();
@@ -167,7 +169,7 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
   FlowRecorder recorder(plan, scenario, record, watch, self);
   RunReport report = report_of(scenario);
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
   flow::Outcome outcome;
   {
     const Observer observer(record, watch, recorder);
@@ -205,7 +207,7 @@ RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& o
   FlowRecorder recorder(plan, scenario, record, watch);
   RunReport report = report_of(scenario);
   flow::Outcome outcome;
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
   {
     const Observer observer(record, watch, recorder);
     outcome = flow::run(plan.system, how);

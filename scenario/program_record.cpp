@@ -17,7 +17,11 @@ std::string compute_topic(const std::string& program) { return "/compute/" + pro
 
 ProgramRecorder::ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
                                  const std::vector<coordinator::Variable>& variables)
-    : record_(record), programs_(std::move(programs)), speeds_(std::move(speeds)), variables_(variables) {
+    : record_(record),
+      programs_(std::move(programs)),
+      speeds_(std::move(speeds)),
+      variables_(variables),
+      turns_(programs_.size()) {
   for (const std::string& program : programs_) {
     events_.push_back(record.journal().channel<ProgramEvent>("/programs/" + program));
     computes_.push_back(record.journal().channel<ComputeRecord>(compute_topic(program), {.in_digest = false}));
@@ -53,6 +57,18 @@ void ProgramRecorder::clock(std::uint32_t program, std::uint32_t link, SimTime v
   const Fraction speed = speeds_[program];
   record_.producer().write(computes_[program], last_,
                            ComputeRecord{clock_value, false, link, value.ns(), 0, speed.numerator, speed.denominator});
+}
+
+void ProgramRecorder::turn(const coordinator::Turn& turn) {
+  auto& channel = turns_[turn.program];
+  if (!channel) {
+    channel = record_.journal().channel<TurnRecord>(std::string(turns_prefix) + programs_[turn.program],
+                                                    {.in_digest = false});
+  }
+  const bool preempted = turn.preempted_by != coordinator::Turn::nobody;
+  record_.producer().write(
+      *channel, turn.from,
+      TurnRecord{turn.asked, turn.from, turn.to, preempted ? programs_[turn.preempted_by] : std::string()});
 }
 
 std::shared_ptr<const coordinator::ComputeTape> load_tape(const std::string& journal, const std::string& program,

@@ -3,7 +3,9 @@
 // program; durations and clock values do not: they are the tape that the compute contract `recorded` plays.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordinator/plant.hpp"
@@ -36,6 +38,14 @@ struct ComputeRecord {
 ISOCHRON_MESSAGE(ComputeRecord, "isochron_msgs/msg/Compute", kind, others_run, link, total_ns, resumed_ns,
                  speed_numerator, speed_denominator)
 
+/// One turn on a core (coordinator/turn.hpp).
+struct TurnRecord {
+  SimTime asked, from, to;
+  std::string preempted_by;  // "": it waits
+};
+ISOCHRON_MESSAGE(TurnRecord, "isochron_msgs/msg/Turn", asked, from, to, preempted_by)
+inline constexpr std::string_view turns_prefix = "/turns/";
+
 /// A happening as it is recorded; `programs` and `variables` give its names.
 ProgramEvent event_of(const coordinator::Happening& happening, const std::vector<std::string>& programs,
                       const std::vector<coordinator::Variable>& variables);
@@ -48,6 +58,7 @@ class ProgramRecorder final : public coordinator::Recorder {
   void happened(const coordinator::Happening& happening) override;
   void charge(std::uint32_t program, const coordinator::Charge& charge) override;
   void clock(std::uint32_t program, std::uint32_t link, SimTime value) override;
+  void turn(const coordinator::Turn& turn) override;
 
  private:
   RunRecord& record_;
@@ -56,6 +67,7 @@ class ProgramRecorder final : public coordinator::Recorder {
   const std::vector<coordinator::Variable>& variables_;
   std::vector<ChannelId> events_;
   std::vector<ChannelId> computes_;
+  std::vector<std::optional<ChannelId>> turns_;  // of those that had one: boards have none
   SimTime last_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "coordinator/futex.hpp"
 #include "coordinator/time_stamp_counter.hpp"
+#include "core/own_name.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron {
@@ -23,7 +24,6 @@ using protocol::Ask;
 using protocol::Verdict;
 using Kind = Happening::Kind;
 
-constexpr std::uint32_t not_found = UINT32_MAX;
 constexpr std::size_t most_faults = 20;
 
 std::string make_token() {
@@ -233,7 +233,7 @@ void RealtimePrograms::wait(std::uint32_t who, std::uint32_t link, const Exchang
 void RealtimePrograms::bind(Member& m, std::uint32_t link, const Exchange& asked, SimTime now) {
   const std::string name = asked.name;
   const std::uint32_t index = find_variable(m, name);
-  if (index == not_found) {
+  if (index == no_such_name) {
     std::string known;
     for (const Variable& v : plant_.variables()) known += (known.empty() ? "" : ", ") + v.name;
     return refuse(m, link, Verdict::unknown_name, now, "there is no variable " + name + "; there are: " + known);
@@ -319,7 +319,7 @@ void RealtimePrograms::send(std::uint32_t who, std::uint32_t link, const Exchang
   Member& m = *members_[who];
   const std::string name = asked.name[0] == 0 ? m.program.spec.to : asked.name;
   const std::uint32_t to = find_program(m, name);
-  if (to == not_found) {
+  if (to == no_such_name) {
     return refuse(m, link, Verdict::unknown_name, now,
                   name.empty() ? "sends to nobody: name a program, or give it `to:` in the scenario"
                                : "sends to " + name + ", which is no program of this run");
@@ -346,7 +346,7 @@ void RealtimePrograms::receive(std::uint32_t who, std::uint32_t link, const Exch
   wait.capacity = static_cast<std::size_t>(std::max<std::int64_t>(asked.number, 0));
   if (asked.name[0] != 0) {
     wait.from = find_program(m, asked.name);
-    if (wait.from == not_found) {
+    if (wait.from == no_such_name) {
       wait = {};
       return refuse(m, link, Verdict::unknown_name, now,
                     std::string("receives from ") + asked.name + ", which is no program of this run");
@@ -428,23 +428,12 @@ void RealtimePrograms::tell(std::uint32_t who, Kind kind, SimTime at, std::uint3
 }
 
 std::uint32_t RealtimePrograms::find_program(const Member& from, std::string_view name) const {
-  const std::string own = from.program.robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < members_.size(); ++i) {
-      if (members_[i]->name == wanted) return i;
-    }
-  }
-  return not_found;
+  return find_own(members_, from.program.robot, name,
+                  [](const auto& member) -> const std::string& { return member->name; });
 }
 
 std::uint32_t RealtimePrograms::find_variable(const Member& m, std::string_view name) const {
-  const std::string own = m.program.robot + "/" + std::string(name);
-  for (const std::string_view wanted : {std::string_view(own), name}) {
-    for (std::uint32_t i = 0; i < plant_.variables().size(); ++i) {
-      if (plant_.variables()[i].name == wanted) return i;
-    }
-  }
-  return not_found;
+  return find_own(plant_.variables(), m.program.robot, name, &Variable::name);
 }
 
 void RealtimePrograms::end(SimTime now) {

@@ -145,6 +145,7 @@ void RemoteNode::look_around() {
   }
   statuses_[self_].post(island_.node());
   if (phase_ == Phase::running) federation_.set_news(to_string(waiting_of(assembly_.graph(), self_, statuses_[self_])));
+  if (options_.on_look) options_.on_look(standing());
   bool trouble = false;
   for (const std::uint32_t peer : federation_.roster().peers) {
     trouble = trouble || federation_.session(peer).silent(looked_);

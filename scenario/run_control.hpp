@@ -63,6 +63,9 @@ class RunControl {
   /// Nothing moves, and this is who waits for whom; "" when all is well.
   void stalled(std::string graph);
   [[nodiscard]] std::string stall() const;
+  /// Who waited for whom a moment ago, while somebody looks at a run of nodes; "" where that is not known.
+  void waiting(std::string graph);
+  [[nodiscard]] std::string waits() const;
 
  private:
   /// Where the present speed began.
@@ -88,7 +91,7 @@ class RunControl {
   std::optional<Origin> origin_;
   std::vector<Mark> marks_;
   std::vector<Mark> planned_;  // by time
-  std::string stall_;
+  std::string stall_, waits_;
 };
 
 }  // namespace isochron

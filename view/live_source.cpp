@@ -6,10 +6,10 @@
 
 #include "journal/decode.hpp"
 #include "journal/journal_metadata.hpp"
-#include "scenario/program_record.hpp"
 #include "view/frame_writer.hpp"
 #include "view/live_page.hpp"
 #include "view/poses.hpp"
+#include "view/program_events.hpp"
 #include "view/wish.hpp"
 
 namespace isochron::view {
@@ -22,7 +22,6 @@ constexpr auto tick_period = 16ms;
 constexpr int ticks_per_status = 6;
 constexpr std::uint64_t frame_key = 1, status_key = 2;
 constexpr std::size_t events_kept = 20000;  // of the latest that programs did
-constexpr std::string_view programs_prefix = "/programs/";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -57,20 +56,15 @@ struct LiveSource::Pages {
     LiveListener* listener;
     std::size_t channels_told = 0;
   };
-  struct Event {
-    std::string program;
-    double at_s;
-    std::string what, about;
-  };
   std::mutex lock;
   std::vector<LivePage*> pages;
   std::vector<Heard> listeners;
-  std::deque<Event> events;  // the newest is the last
+  std::deque<Json> events;  // of programs, the newest is the last
 
   // The tick's own.
   std::size_t channels_seen = 0;
   std::map<std::string, std::vector<std::size_t>> participants;
-  std::map<std::size_t, std::string> programs;  // whose events a channel has
+  std::map<std::size_t, std::string> told_by;  // topics of channels that tell what programs did
   std::optional<std::size_t> transforms;
   std::vector<std::pair<std::size_t, PositionReader>> positions;
   Poses poses;
@@ -113,8 +107,8 @@ void LiveSource::notice_channels() {
     const std::size_t number = all.channels_seen + i;
     if (const std::string who = participant_of(added[i]); !who.empty()) all.participants[who].push_back(number);
     if (added[i].topic == transforms_topic) all.transforms = number;
-    if (added[i].topic.starts_with(programs_prefix)) {
-      all.programs[number] = added[i].topic.substr(programs_prefix.size());
+    if (tells_of_programs(added[i].topic)) {
+      all.told_by[number] = added[i].topic;
       tap_.follow(number);
     }
     const mcap::Channel channel = channel_as_read(added[i]);
@@ -164,6 +158,11 @@ std::string LiveSource::status() const {
     participants.push_back({{"name", name}, {"progress_s", newest.seconds()}});
   }
   const RunControl& control = watch_.control();
+  Json deadlines;  // of a run on the wall clock
+  if (const auto kept = watch_.deadlines()) {
+    deadlines = {
+        {"missed", kept->missed}, {"late_p99_s", kept->late_p99.seconds()}, {"late_max_s", kept->late_max.seconds()}};
+  }
   return dump(Json{{"type", "status"},
                    {"t", watch_.time().seconds()},
                    {"drift_s", watch_.drift().seconds()},
@@ -171,16 +170,18 @@ std::string LiveSource::status() const {
                    {"speed", control.speed()},
                    {"channels", pages_->channels_seen},
                    {"participants", participants},
-                   {"stall", control.stall()}});
+                   {"deadlines", deadlines},
+                   {"stall", control.stall()},
+                   {"waits", control.waits()}});
 }
 
 void LiveSource::remember_events(const std::deque<LiveRecord>& records) {
   Pages& all = *pages_;
   for (const LiveRecord& record : records) {
-    const auto program = all.programs.find(record.channel);
-    if (program == all.programs.end()) continue;
-    const auto event = cdr_read<ProgramEvent>(std::as_bytes(std::span(record.payload)));
-    if (event.ok()) all.events.push_back({program->second, event->at.seconds(), event->what, event->about});
+    const auto topic = all.told_by.find(record.channel);
+    if (topic == all.told_by.end()) continue;
+    if (auto event = program_event(topic->second, std::as_bytes(std::span(record.payload))))
+      all.events.push_back(std::move(*event));
   }
   while (all.events.size() > events_kept) all.events.pop_front();
 }
@@ -299,9 +300,9 @@ Answer LiveSource::series(const std::string&, const std::string&, Window, std::s
 Answer LiveSource::events(Window window) {
   Json events = Json::array();
   const std::lock_guard guard(pages_->lock);
-  for (const Pages::Event& event : pages_->events) {
-    if (event.at_s >= window.from.seconds() && event.at_s < window.to.seconds())
-      events.push_back({event.program, event.at_s, event.what, event.about});
+  for (const Json& event : pages_->events) {
+    const double at_s = event[1].get<double>();
+    if (at_s >= window.from.seconds() && at_s < window.to.seconds()) events.push_back(event);
   }
   return dump(events);
 }

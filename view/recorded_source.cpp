@@ -6,10 +6,10 @@
 #include "journal/decode.hpp"
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
-#include "scenario/program_record.hpp"
 #include "view/decimate.hpp"
 #include "view/frame_writer.hpp"
 #include "view/poses.hpp"
+#include "view/program_events.hpp"
 
 namespace isochron::view {
 namespace {
@@ -19,7 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t frames_max = 4000;   // of one answer
 constexpr std::size_t events_max = 20000;  // of one answer
 constexpr std::size_t fields_max = 400;    // shown of one message
-constexpr const char* programs_prefix = "/programs/";
 
 /// JSON that never throws for what a file may have in it.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -70,7 +69,7 @@ Json participants_of(const McapReader& reader) {
   if (!names.empty()) return names;
   if (reader.channel("/world/state") != nullptr) names.push_back("world");
   for (const mcap::Channel& channel : reader.channels()) {
-    if (channel.topic.starts_with(programs_prefix)) names.push_back(channel.topic.substr(10));
+    if (channel.topic.starts_with(programs_prefix)) names.push_back(channel.topic.substr(programs_prefix.size()));
   }
   return names;
 }
@@ -292,16 +291,14 @@ Answer RecordedSource::events(Window window) {
   return ask([&](McapReader& reader) -> Answer {
     Query query{.topics = {}, .from = window.from, .to = window.to};
     for (const mcap::Channel& channel : reader.channels()) {
-      if (channel.topic.starts_with(programs_prefix)) query.topics.push_back(channel.topic);
+      if (tells_of_programs(channel.topic)) query.topics.push_back(channel.topic);
     }
     Json events = Json::array();
     if (query.topics.empty()) return dump(events);
     auto cursor = reader.messages(query);
     while (const auto message = cursor.next()) {
-      const auto event = cdr_read<ProgramEvent>(message->data);
-      if (!event.ok()) continue;
       if (events.size() >= events_max) break;
-      events.push_back({message->channel->topic.substr(10), event->at.seconds(), event->what, event->about});
+      if (auto event = program_event(message->channel->topic, message->data)) events.push_back(std::move(*event));
     }
     return dump(events);
   });

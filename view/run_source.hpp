@@ -8,7 +8,7 @@
 //     series    one variable over time, at most `points` buckets with the least and the greatest of each kept
 //     latest    the newest message of a topic not after a time: f64 time, then the message's bytes
 //     fields    the names of the numbers in a topic's messages
-//     events    what programs did in a window: [program, seconds, what, about]
+//     events    what programs did in a window (view/program_events.hpp)
 //
 // Fails: a sentence that says what was asked and is not there.
 // Threads: any.

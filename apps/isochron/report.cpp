@@ -49,17 +49,29 @@ void write_page(Disk& disk, const std::string& file, const std::string& page) {
   if (!written.ok()) throw InputError({"", 0, 0}, written.error().what, "choose another file with --output");
 }
 
+/// Hours of data take seconds to read: says how far it is.
+std::vector<RunData> load_runs(Disk& disk, const ReportOptions& options) {
+  StatusLine line;
+  std::vector<RunData> runs;
+  for (const std::string& journal : options.journals) {
+    const std::string which = std::to_string(runs.size() + 1) + " of " + std::to_string(options.journals.size());
+    line.show("reading " + journal + " (" + which + ")");
+    runs.push_back(load_run(disk, journal));
+    for (const std::string& variable : options.plots) {
+      line.show("reading " + variable + " of " + journal + " (" + which + ")");
+      load_variable(disk, runs.back(), variable);
+    }
+  }
+  return runs;
+}
+
 int report(const ReportOptions& options) {
   const ScheduleWindow defaults;
   const ScheduleWindow window{window_edge(options.from, "--from", defaults.from_s),
                               window_edge(options.to, "--to", defaults.to_s)};
   refuse_overwriting(options);
   PosixDisk disk;
-  std::vector<RunData> runs;
-  for (const std::string& journal : options.journals) {
-    runs.push_back(load_run(disk, journal));
-    for (const std::string& variable : options.plots) load_variable(disk, runs.back(), variable);
-  }
+  const std::vector<RunData> runs = load_runs(disk, options);
   const bool together = options.scatter || runs.size() > most_cards;
   const std::string page = together ? scatter_page(disk, runs, options.signal)
                                     : report_page(runs, window, scatter_section(disk, runs, options.signal));

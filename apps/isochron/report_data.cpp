@@ -6,6 +6,7 @@
 #include <set>
 
 #include "apps/isochron/report_figures.hpp"
+#include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_vehicles.hpp"
 #include "core/cdr.hpp"
 #include "core/input_error.hpp"
@@ -13,6 +14,7 @@
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
 #include "journal/mcap_reader.hpp"
+#include "scenario/hil_record.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/run_record.hpp"
 #include "world/messages.hpp"
@@ -72,9 +74,10 @@ class Loader {
   }
 
   std::vector<std::string> topics() const {
-    std::vector<std::string> all{"/world/state", "/isochron/drift"};
+    std::vector<std::string> all{"/world/state", "/isochron/drift", "/hil/holds"};
     for (const mcap::Channel& channel : reader_.channels()) {
-      if (starts_with(channel.topic, "/programs/") || starts_with(channel.topic, "/compute/")) {
+      if (starts_with(channel.topic, "/programs/") || starts_with(channel.topic, "/compute/") ||
+          starts_with(channel.topic, turns_prefix)) {
         all.push_back(channel.topic);
       }
     }
@@ -116,6 +119,10 @@ class Loader {
       take_drift(message);
     } else if (starts_with(topic, "/programs/")) {
       take_event(message, topic.substr(10));
+    } else if (starts_with(topic, turns_prefix)) {
+      take_turn(message, topic.substr(turns_prefix.size()));
+    } else if (topic == "/hil/holds") {
+      take_hold(message);
     } else {
       take_compute(message, topic.substr(9));
     }
@@ -160,8 +167,23 @@ class Loader {
       of.activations.back().end_s = at;
     }
     if (event->what != "release" && event->what != "read" && event->what != "write") {
-      of.happened.push_back({at, event->what});
+      of.happened.push_back({at, event->what, event->about, event->stamp.seconds()});
     }
+  }
+
+  void take_turn(const MessageView& message, const std::string& program) {
+    auto turn = cdr_read<TurnRecord>(message.data);
+    if (!turn.ok()) return void(++unreadable_);
+    lane(program).turns.push_back(
+        {turn->asked.seconds(), turn->from.seconds(), turn->to.seconds(), std::move(turn->preempted_by)});
+  }
+
+  void take_hold(const MessageView& message) {
+    const auto hold = cdr_read<HoldRecord>(message.data);
+    if (!hold.ok()) return void(++unreadable_);
+    const std::string whom = hold->by.empty() ? hold->cause : hold->by;
+    lane(hold->target)
+        .happened.push_back({hold->answered.seconds(), "held", seconds_text(hold->held_s) + " by " + whom, 0});
   }
 
   void take_compute(const MessageView& message, const std::string& program) {

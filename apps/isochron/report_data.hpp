@@ -39,16 +39,25 @@ struct Activation {
   double due_s = 0, begin_s = 0, end_s = 0;
 };
 
-/// Something else that a program did, such as a message sent.
+/// When it had its core: ready for it since, had it from, to; and who took it away, "" if it let go by itself.
+struct CoreTurn {
+  double asked_s = 0, from_s = 0, to_s = 0;
+  std::string preempted_by;
+};
+
+/// Something else that a program did, such as a message sent, or that an answer was held.
 struct Happened {
   double at_s = 0;
   std::string what;
+  std::string about;   // the other program; of a hold, for how long and by whom
+  double since_s = 0;  // of a message received: when it was sent
 };
 
 /// What one program did.
 struct Lane {
   std::string program;  // "predator/planner"
   std::vector<Activation> activations;
+  std::vector<CoreTurn> turns;  // none where it had no virtual core: a board, the wall clock
   std::vector<Happened> happened;
   double charged_s = 0;  // computing time on its tape
 };

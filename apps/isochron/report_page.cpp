@@ -122,9 +122,11 @@ std::string schedule_section(const std::vector<RunData>& runs, const ScheduleWin
     return "<h2>Schedule</h2><p class=\"soft\">No activations are recorded: controllers in libraries are called by the "
            "world and leave none.</p>";
   }
-  return "<h2>Schedule</h2><p class=\"soft\">Bars: from when a program began on a release to the last thing it was "
-         "seen doing for it; a thin line before: it was due and waited. Ticks: messages, logs, faults (red). Wheel or "
-         "+ and − zoom, drag or arrows move." +
+  return "<h2>Schedule</h2><p class=\"soft\">Bars: a program had its core (on a board or on the wall clock: from "
+         "its release to the last thing that it was seen doing for it); a thin line before: it was ready and waited "
+         "for "
+         "who had the core; a red end: it was preempted. Lines between programs: messages. Ticks: logs, answers that "
+         "were held, faults (red). Hover says who and how long. Wheel or + and − zoom, drag or arrows move." +
          std::string(schedule.joined ? " Neighbouring activations are joined where there are too many (lighter bars); "
                                        "--from and --to show a part in full."
                                      : "") +

@@ -19,21 +19,43 @@ std::vector<T> within(const std::vector<T>& all, const ScheduleWindow& window, T
   return some;
 }
 
-/// [due, begin, end, how many] in simulated seconds; `group` neighbours become one.
-Json activation_marks(const std::vector<Activation>& all, std::size_t group) {
+/// A bar: on a virtual core a turn, elsewhere an activation.
+struct Bar {
+  double ready_s = 0, from_s = 0, to_s = 0;
+  std::string preempted_by;
+};
+
+std::vector<Bar> bars_of(const Lane& lane, const ScheduleWindow& window) {
+  std::vector<Bar> bars;
+  for (const CoreTurn& turn : within(lane.turns, window, [](const CoreTurn& t) { return t.from_s; })) {
+    bars.push_back({turn.asked_s, turn.from_s, turn.to_s, turn.preempted_by});
+  }
+  if (!lane.turns.empty()) return bars;
+  for (const Activation& one : within(lane.activations, window, [](const Activation& a) { return a.begin_s; })) {
+    bars.push_back({one.due_s, one.begin_s, one.end_s, ""});
+  }
+  return bars;
+}
+
+/// [ready, from, to, how many, preempted by] in simulated seconds; `group` neighbours become one.
+Json bar_marks(const std::vector<Bar>& all, std::size_t group) {
   Json marks = Json::array();
   for (std::size_t i = 0; i < all.size(); i += group) {
     const std::size_t last = std::min(i + group, all.size()) - 1;
-    marks.push_back({all[i].due_s, all[i].begin_s, all[last].end_s, last - i + 1});
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto preempted = std::ranges::find_if(from, from + static_cast<std::ptrdiff_t>(last - i + 1),
+                                                [](const Bar& bar) { return !bar.preempted_by.empty(); });
+    const bool any = preempted != from + static_cast<std::ptrdiff_t>(last - i + 1);
+    marks.push_back({all[i].ready_s, all[i].from_s, all[last].to_s, last - i + 1, any ? preempted->preempted_by : ""});
   }
   return marks;
 }
 
-/// [at, what, how many].
+/// [at, what, how many, about, since].
 Json event_marks(const std::vector<Happened>& all, std::size_t group) {
   Json marks = Json::array();
   for (std::size_t i = 0; i < all.size(); i += group) {
-    marks.push_back({all[i].at_s, all[i].what, std::min(group, all.size() - i)});
+    marks.push_back({all[i].at_s, all[i].what, std::min(group, all.size() - i), all[i].about, all[i].since_s});
   }
   return marks;
 }
@@ -66,11 +88,11 @@ Schedule schedule_of(const std::vector<RunData>& runs, const ScheduleWindow& win
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const Lane& lane : runs[i].lanes) {
       if (lanes.size() == most_marks / 2) break;
-      const auto activations = within(lane.activations, window, [](const Activation& a) { return a.begin_s; });
+      const auto bars = bars_of(lane, window);
       const auto happened = within(lane.happened, window, [](const Happened& h) { return h.at_s; });
-      const std::size_t group = group_size(activations.size(), allowed), events = group_size(happened.size(), allowed);
+      const std::size_t group = group_size(bars.size(), allowed), events = group_size(happened.size(), allowed);
       Json one{{"run", letter(i)}, {"colour", i % 8}, {"name", lane.program}};
-      one["a"] = activation_marks(activations, group);
+      one["a"] = bar_marks(bars, group);
       one["e"] = event_marks(happened, events);
       schedule.marks += one["a"].size() + one["e"].size();
       schedule.joined = schedule.joined || group > 1 || events > 1;

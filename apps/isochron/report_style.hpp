@@ -79,13 +79,25 @@ inline constexpr const char* report_script = R"js(
       g.globalAlpha = 0.3; g.fillRect(x(due), y + 14, Math.max(x(begin) - x(due), 0), 3);
       g.globalAlpha = n > 1 ? 0.45 : 0.85; g.fillRect(x(begin), y + 8, Math.max(x(end) - x(begin), 1.5), 12);
     }
-    g.globalAlpha = 1;
+    g.globalAlpha = 1; g.fillStyle = colour('--bad');
+    for (const [, , end, , by] of l.a) if (by && end >= from && end <= to) g.fillRect(x(end) - 1.5, y + 8, 1.5, 12);
     for (const [t, what] of l.e) {
       if (t < from || t > to) continue;
       g.fillStyle = what === 'fault' ? colour('--bad') : colour('--ink');
       g.fillRect(x(t) - 0.75, y + 3, 1.5, what === 'receive' ? 5 : 8);
     }
   };
+  const messages = (g, l, i) => {
+    g.strokeStyle = colour('--soft');
+    for (const [t, what, , whom, since] of l.e) {
+      if (what !== 'receive' || t < from || since > to) continue;
+      const j = lanes.findIndex(o => o.run === l.run && o.name === whom);
+      if (j < 0) continue;
+      g.beginPath(); g.moveTo(x(since), top + j * row + 14); g.lineTo(x(t), top + i * row + 14); g.stroke();
+    }
+  };
+  const robot = l => l.run + l.name.split('/')[0];
+  const owner = (l, t) => lanes.find(o => o !== l && robot(o) === robot(l) && o.a.some(([, b, e]) => b <= t && t < e));
   const draw = () => {
     const scale = devicePixelRatio || 1, height = top + lanes.length * row + foot, g = canvas.getContext('2d');
     canvas.style.height = height + 'px';
@@ -93,6 +105,7 @@ inline constexpr const char* report_script = R"js(
     g.scale(scale, scale); g.font = '12.5px system-ui, sans-serif';
     axis(g, height - foot);
     g.save(); g.beginPath(); g.rect(left, 0, wide(), height); g.clip();
+    lanes.forEach((l, i) => messages(g, l, i));
     lanes.forEach((l, i) => lane(g, l, top + i * row));
     g.restore();
     g.textAlign = 'left'; g.fillStyle = colour('--ink');
@@ -104,14 +117,20 @@ inline constexpr const char* report_script = R"js(
   const hover = event => {
     const l = lanes[Math.floor((event.offsetY - top) / row)], t = time(event.offsetX), near = 4 / wide() * (to - from);
     let text = '';
-    for (const [due, begin, end, n] of l ? l.a : []) {
+    for (const [due, begin, end, n, by] of l ? l.a : []) {
       if (t >= Math.min(due, begin) - near && t <= end + near) {
-        text = n > 1 ? n + ' activations, ' + shown(begin) + ' to ' + shown(end)
-          : 'due ' + shown(due) + ', began ' + shown(begin) + ', last seen ' + shown(end);
+        const other = begin > due && n === 1 ? owner(l, due) : null;
+        text = (n > 1 ? n + ' turns, ' + shown(begin) + ' to ' + shown(end)
+          : 'ready ' + shown(due) + ', ran ' + shown(begin) + ' to ' + shown(end)) +
+          (other ? ', waited for ' + other.name : '') + (by ? ', preempted by ' + by : '');
         break;
       }
     }
-    for (const [at, what, n] of l ? l.e : []) if (Math.abs(at - t) <= near) { text = what + ' at ' + shown(at) + (n > 1 ? ' and ' + (n - 1) + ' more' : ''); break; }
+    for (const [at, what, n, about, since] of l ? l.e : []) if (Math.abs(at - t) <= near) {
+      text = what + (about ? ' ' + (what === 'receive' ? 'from ' : what === 'send' ? 'to ' : '') + about : '') + ' at ' + shown(at) +
+        (what === 'receive' ? ', sent at ' + shown(since) : '') + (n > 1 ? ' and ' + (n - 1) + ' more' : '');
+      break;
+    }
     canvas.title = text ? l.name + ': ' + text : '';
   };
   let held = null;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"

@@ -1,9 +1,9 @@
 #include "apps/isochron/run_watched.hpp"
 
-#include <csignal>
 #include <thread>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
@@ -13,11 +13,9 @@
 namespace isochron::app {
 namespace {
 
-RunWatch* watched = nullptr;
-/// The first Ctrl-C stops the run cleanly; the second one is the system's.
-void on_interrupt(int signal) {
-  if (watched != nullptr) watched->stop();
-  std::signal(signal, SIG_DFL);
+std::atomic<RunWatch*> watched{nullptr};
+void stop_watched() {
+  if (RunWatch* watch = watched.load()) watch->stop();
 }
 
 /// "  missed 3 deadlines, late 52us (p99), 1.2ms (max)"; "" where nobody is on the wall clock.
@@ -77,8 +75,7 @@ RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_pr
   WallClock clock;
   PosixDisk disk;
   watched = &watch;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  on_interrupt(stop_watched);
   options.machine = machine_notes();
   RunReport report;
   {

@@ -1,10 +1,11 @@
 // `isochron serve agents`: the dynamics server.
 
-#include <csignal>
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "agents/server.hpp"
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/link_flags.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
@@ -25,10 +26,9 @@ struct Flags {
   FaultFlags faults;
 };
 
-link::EpollReactor* serving = nullptr;
-void on_interrupt(int signal) {
-  if (serving != nullptr) serving->stop();
-  std::signal(signal, SIG_DFL);
+std::atomic<link::EpollReactor*> serving{nullptr};
+void stop_serving() {
+  if (link::EpollReactor* reactor = serving.load()) reactor->stop();
 }
 
 std::string line(const agents::ServerReport& report) {
@@ -112,8 +112,7 @@ int serve(const Flags& flags) {
         "\n");
   std::fflush(stdout);
   serving = &reactor;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  on_interrupt(stop_serving);
   {
     std::optional<Display> display;
     if (!flags.json && !flags.quiet) display.emplace(reactor, server);

@@ -18,7 +18,4 @@ struct ViewFlags {
 /// Starts serving and says where. Throws InputError when the port is taken.
 std::unique_ptr<view::WebServer> serve_view(view::WebHandler& handler, const ViewFlags& flags);
 
-/// Until Ctrl-C (or SIGTERM).
-void wait_for_interrupt();
-
 }  // namespace isochron::app

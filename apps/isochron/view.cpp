@@ -2,11 +2,10 @@
 
 #include <spawn.h>
 
-#include <csignal>
 #include <filesystem>
-#include <thread>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
@@ -18,8 +17,6 @@ extern char** environ;
 
 namespace isochron::app {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
 
 /// Asks the desktop to show the page; without a desktop nothing happens.
 void open_browser(const std::string& address) {
@@ -55,14 +52,6 @@ std::unique_ptr<view::WebServer> serve_view(view::WebHandler& handler, const Vie
   flags.json ? say("view " + address + "\n") : print("view " + bold(address) + "\n");
   if (flags.open) open_browser(address);
   return std::move(server).value();
-}
-
-void wait_for_interrupt() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  while (interrupted == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 void add_view(CLI::App& app, Action& action) {

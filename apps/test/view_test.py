@@ -169,9 +169,17 @@ class ViewTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     @needs_browser
+    def test_a_browser_sees_messages_on_the_air(self):
+        crossing = os.path.join(SOURCE, "experiments/intersection/intersection.yaml")
+        with Served("view", self.recorded(crossing, duration="3s")) as served:
+            done = look("radio", served.address)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @needs_browser
     def test_a_browser_sees_the_culprit_of_a_stall(self):
         with Served("run", os.path.join(SOURCE, "examples/stall/stall.yaml"), "--quiet", "--view", "--journal",
-                    self.path("stall.mcap"), "--set", "nodes.lazy.with.sleeps_for=120s") as served:
+                    self.path("stall.mcap"), "--paused", "--set", "nodes.lazy.with.sleeps_for=120s", "--set",
+                    "nodes.lazy.with.sleeps_at=4s") as served:
             done = look("stalled", served.address, CULPRIT="lazy")
             served.process.kill()  # its node is asleep
             served.process.communicate()

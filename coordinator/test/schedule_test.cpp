@@ -98,6 +98,11 @@ TEST(Schedule, APreemptedPlannersPlanIsLateByExactlyWhatPreemptedIt) {
   EXPECT_EQ(e.at, at(17ms));
   EXPECT_EQ(schedule.executed_by(0), SimSpan(15ms));
   EXPECT_EQ(schedule.preemptions(0), 1u);
+  schedule.end_turns();
+  EXPECT_EQ(schedule.turns(), (std::vector<Turn>{{0, at(0ms), at(0ms), at(10ms), 1},
+                                                 {1, at(10ms), at(10ms), at(12ms), Turn::nobody},
+                                                 {0, at(10ms), at(12ms), at(17ms), Turn::nobody}}))
+      << "the planner had the core, lost it, waited for it two milliseconds, and had it again";
 }
 
 TEST(Schedule, RunsTheLeastAndNoFurtherThanAQuantumAhead) {

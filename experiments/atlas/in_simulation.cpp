@@ -61,7 +61,7 @@ std::uint64_t scramble(std::uint64_t i) { return i * 0x9e3779b97f4a7c15ULL; }
 
 /// Millions of messages for each 50 ms.
 Json ring_throughput(std::chrono::milliseconds length) {
-  rt::Ring<std::uint64_t> ring(4096);
+  rt::Ring<std::uint64_t> ring(256);  // small enough that both do not chase each other on one cache line
   const auto cores = rt::Topology::read().physical_cores();
   const auto settings = [&](std::size_t i) {
     rt::ThreadSettings s{.policy = rt::Policy::other, .lock_memory = false};

@@ -70,5 +70,27 @@ TEST_F(StallTest, SaysWhoWaitsForWhichFlowAtWhichStampOfWhomAndSinceWhen) {
             "  red waits for a message of yellow.out at 12ms (from yellow), for 1.50s\n");
 }
 
+TEST_F(StallTest, ANodeThatMovesWhileItIsLookedAtIsInItsOwnCode) {
+  set(1, Wait::For::message, at(12ms));
+  statuses_[1].port.store(7);  // what it waited for before was an output
+  EXPECT_EQ(to_string(waiting_of(system_.graph(), 1, statuses_[1])), "red is in its own code after 12ms");
+  set(0, Wait::For::room, at(8ms));
+  statuses_[0].port.store(7);
+  EXPECT_EQ(waiting_of(system_.graph(), 0, statuses_[0]).what, Waiting::For::own_code);
+}
+
+TEST_F(StallTest, WhoeverLooksIsToldAgainAndAgainThoughNothingStalls) {
+  std::atomic<int> looks{0};
+  const Watchdog watchdog(
+      statuses_, WallSpan::zero(), clock_,
+      [this](const std::vector<WallSpan>& since) { return wait_for_graph(system_.graph(), statuses_, since); },
+      [](const WaitForGraph&) { FAIL() << "zero: stalls are not looked for"; },
+      [&](const WaitForGraph& graph) {
+        EXPECT_EQ(graph.size(), 2U);
+        ++looks;
+      });
+  while (looks.load() < 2) std::this_thread::sleep_for(1ms);
+}
+
 }  // namespace
 }  // namespace isochron::flow::test

@@ -37,6 +37,23 @@ TEST(Decoder, NamesEachValueOfANestedMessage) {
   EXPECT_EQ(decoder.number(cdr_bytes(pose_at(3)), "path[7].y"), std::nullopt);
 }
 
+TEST(Decoder, FindsOneNumberAsGoingThroughAllDoesHoweverTheMessageIsCut) {
+  const Decoder decoder = decoder_of(ros2msg_schema<Pose>(), message_name<Pose>());
+  const auto whole = cdr_bytes(pose_at(5));
+  std::vector<std::string> paths{"", "orientation", "orientation[4]", "orientation[x]", "orientation[1", "path[0]"};
+  for (const NamedValue& value : decoder.values(whole)) paths.push_back(value.path);
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    const auto cut = std::span<const std::byte>(whole).first(size);
+    for (const std::string& path : paths) {
+      std::optional<double> wanted;
+      decoder.each(cut, [&](const std::string& at, const Scalar& value) {
+        if (at == path) wanted = to_number(value);
+      });
+      EXPECT_EQ(decoder.number(cut, path), wanted) << path << " of " << size << " bytes";
+    }
+  }
+}
+
 TEST(Decoder, ReadsBigEndianToo) {
   const Decoder decoder = decoder_of("uint16 a\nint32 b\n");
   const std::array<std::uint8_t, 12> bytes{0, 0, 0, 0, 1, 2, 0, 0, 0xFF, 0xFF, 0xFF, 0xFE};

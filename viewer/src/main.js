@@ -59,25 +59,28 @@ function showFacts() {
     $("banner").textContent = report?.end === "failed" ? `The run failed: ${report.why}` : "This journal was cut: its run was killed.";
     $("banner").hidden = false;
   }
-  showStall(notes.join("\n") || (/waits for/.test(report?.why ?? "") ? report.why : ""));
+  showWaits(notes.join("\n") || (/waits for/.test(report?.why ?? "") ? report.why : ""));
 }
 
-let stallShown = null;
-function showStall(text) {
-  if (text === stallShown) return;
-  stallShown = text;
-  const waits = readWaits(text || "");
-  run.culprit = text ? waits.culprit : undefined;
-  $("waits").hidden = !text && !about.live;
-  $("culprit").classList.toggle("stalled", Boolean(text));
-  $("culprit").textContent = text
+const MANY_NODES = 40; // more than one can look at while they move
+let waitsShown = null;
+/** stall: who waits for whom while nothing moves; moving: the same of a moment ago, while all goes on. */
+function showWaits(stall, moving = "") {
+  if (stall + "\n" + moving === waitsShown) return;
+  waitsShown = stall + "\n" + moving;
+  const waits = readWaits(stall || moving);
+  run.culprit = stall ? waits.culprit : undefined;
+  $("waits").hidden = !stall && !about.live;
+  $("culprit").classList.toggle("stalled", Boolean(stall));
+  $("culprit").textContent = stall
     ? waits.culprit
       ? `Nothing moves. Everybody waits for ${waits.culprit}, which ${waits.nodes.get(waits.culprit)}.`
       : "Nothing moves: they wait for each other."
     : "Everybody moves.";
-  if (text) drawGraph($("graph"), waits);
+  const shown = stall || (moving && waits.nodes.size <= MANY_NODES);
+  if (shown) drawGraph($("graph"), { ...waits, culprit: run.culprit });
   else $("graph").replaceChildren();
-  $("graph").style.display = text ? "" : "none";
+  $("graph").style.display = shown ? "" : "none";
 }
 
 // ---- time ----
@@ -93,16 +96,16 @@ function showTime() {
   document.body.dataset.time = run.time.toFixed(4);
 }
 
-let lastPlot = 0;
+let lastShown = 0;
 function showMoment() {
   const poses = frames.at(run.time);
   world.show(poses, run.time, frames, run.playing);
   if (poses) document.body.dataset.posed = "1";
   else if (!about.live) frames.load(run.time).then(() => (run.stale = true));
-  showTime();
   const now = performance.now();
-  if (now - lastPlot < 60 && run.playing) return;
-  lastPlot = now;
+  if (now - lastShown < 100 && run.playing) return; // words need no thirty pictures a second
+  lastShown = now;
+  showTime();
   plots.at(run.time);
   schedule.at(run.time);
   sensors.at(run.time);
@@ -201,7 +204,7 @@ function showStatus(status) {
   $("drift").textContent = `Δ ${seconds(apart)}`;
   if (status.stall !== stall.text) stall = { text: status.stall, at: status.t };
   const stalled = stall.text && status.t <= stall.at ? stall.text : ""; // it went on: the stall is over
-  showStall(stalled);
+  showWaits(stalled, status.waits);
   if (document.activeElement !== $("run-speed")) $("run-speed").value = String(status.speed);
   showProgress($("progress"), people, about.end_s, run.culprit);
   const now = performance.now();
@@ -209,6 +212,10 @@ function showStatus(status) {
   if (lastStatus) {
     const factor = (status.t - lastStatus.t) / Math.max(1e-3, (now - lastStatus.now) / 1000);
     const items = [fact("mode", about.mode), fact("", status.paused ? "paused" : stalled ? "stalled" : "running", stalled ? "bad" : "live"), fact("speed", `${factor.toPrecision(3)}x`)];
+    if (status.deadlines) {
+      const { missed, late_p99_s: late, late_max_s: latest } = status.deadlines;
+      items.push(fact("missed deadlines", String(missed), missed ? "bad" : "good"), fact("late", `${seconds(late)} p99, ${seconds(latest)} max`));
+    }
     $("facts").replaceChildren(...items);
   }
   lastStatus = { t: status.t, now };

@@ -12,6 +12,7 @@ export class Radio {
     this.seen = new Map(); // topic: the time of the message that was shown last
     this.busy = false;
     this.looked = 0;
+    this.flashes = 0;
   }
   get any() {
     return this.topics.length > 0;
@@ -30,7 +31,10 @@ export class Radio {
     const found = await messages.latest(topic, t);
     if (!found || this.seen.get(topic) === found.time || t - found.time > 0.5) return;
     this.seen.set(topic, found.time);
-    for (const frame of found.message.frames)
+    for (const frame of found.message.frames) {
       this.world.flash(frame.from, frame.to.filter((_, i) => frame.fate[i] === DELIVERED));
+      this.flashes++;
+    }
+    document.body.dataset.flashes = String(this.flashes);
   }
 }

@@ -1,5 +1,7 @@
-// What programs did around the present time: a lane for each, a bar for each activation, a tick for each message. Wheel
-// zooms; the window follows the time. Of a run under way the newest is asked for a few times a second.
+// What programs did around the present time: a lane for each, a bar for each turn on its core (for each activation where
+// there is no virtual core), a thin line where it was ready and somebody else had the core, a red end where it was
+// preempted, a tick for each message. Wheel zooms; the window follows the time. Of a run under way the newest is asked
+// for a few times a second.
 import * as api from "./api.js";
 
 const LANE = 22;
@@ -50,16 +52,18 @@ export class Schedule {
     this.draw();
   }
   async #load(from, to) {
-    const lanes = new Map(this.names.map((n) => [n, { bars: [], ticks: [] }]));
+    const lanes = new Map(this.names.map((n) => [n, { bars: [], ticks: [], turns: [] }]));
     let newest = 0;
-    for (const [name, at, what] of await api.events(from, to)) {
+    for (const [name, at, what, ready, until, by] of await api.events(from, to)) {
       newest = Math.max(newest, at);
       const lane = lanes.get(name);
       if (!lane) continue;
-      if (what === "release") lane.bars.push([at, at]);
+      if (what === "turn") lane.turns.push([at, until, ready, by]);
+      else if (what === "release") lane.bars.push([at, at, at, ""]);
       else if (lane.bars.length && (what === "read" || what === "write" || what === "send")) lane.bars.at(-1)[1] = at;
       if (what === "send" || what === "receive") lane.ticks.push([at, what]);
     }
+    for (const lane of lanes.values()) if (lane.turns.length) lane.bars = lane.turns;
     this.canvas.dataset.bars = String([...lanes.values()].reduce((sum, lane) => sum + lane.bars.length, 0));
     this.loaded = { from, to: this.live ? newest : to, lanes };
   }
@@ -113,10 +117,13 @@ export class Schedule {
       g.beginPath();
       g.rect(this.left, 0, w, bottom);
       g.clip();
-      g.fillStyle = css.getPropertyValue("--bar");
-      for (const [from, to] of lane.bars) {
-        if (to < this.from || from > this.from + this.span) continue;
+      for (const [from, to, ready, preemptedBy] of lane.bars) {
+        if (to < this.from || ready > this.from + this.span) continue;
+        g.fillStyle = css.getPropertyValue("--bar");
         g.fillRect(x(from), y + 4, Math.max(2, x(to) - x(from)), LANE - 8);
+        g.fillRect(x(ready), y + LANE / 2 - 1, Math.max(0, x(from) - x(ready)), 2);
+        g.fillStyle = css.getPropertyValue("--bad");
+        if (preemptedBy) g.fillRect(x(to) - 2, y + 4, 2, LANE - 8);
       }
       for (const [at, what] of lane.ticks) {
         g.fillStyle = what === "send" ? css.getPropertyValue("--warm") : css.getPropertyValue("--accent");

@@ -52,8 +52,19 @@ function materialOf(alpha) {
 }
 
 const unitBox = new BoxGeometry(1, 1, 1);
-const unitSphere = new SphereGeometry(0.5, 24, 16);
-const unitCylinder = new CylinderGeometry(0.5, 0.5, 1, 20).rotateX(Math.PI / 2); // along z
+/** Whether a graphics card draws, and not the processor, for which smooth edges are dear. */
+function hasGraphicsCard() {
+  const probe = document.createElement("canvas").getContext("webgl2");
+  const names = probe?.getExtension("WEBGL_debug_renderer_info");
+  const name = names ? probe.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  probe?.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software/i.test(name);
+}
+const GRAPHICS_CARD = hasGraphicsCard();
+const ROUND = GRAPHICS_CARD ? 24 : 12; // corners of a circle
+
+const unitSphere = new SphereGeometry(0.5, ROUND, ROUND / 2);
+const unitCylinder = new CylinderGeometry(0.5, 0.5, 1, ROUND).rotateX(Math.PI / 2); // along z
 
 /** A shape where its entity has it, in its colour. */
 function shaped(geometry, { pose, size, color }) {
@@ -102,32 +113,25 @@ function colourOf(entity) {
   return `#${new Color().setRGB(r, g, b, "srgb").lerp(new Color("#ffffff"), 0.25).getHexString()}`;
 }
 
-/** Whether a graphics card draws, and not the processor, for which smooth edges are dear. */
-function hasGraphicsCard() {
-  const probe = document.createElement("canvas").getContext("webgl2");
-  const names = probe?.getExtension("WEBGL_debug_renderer_info");
-  const name = names ? probe.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
-  probe?.getExtension("WEBGL_lose_context")?.loseContext();
-  return !/swiftshader|llvmpipe|softpipe|software/i.test(name);
-}
-
 /** Keeps the picture smooth on a slow machine: fewer pixels while frames come late. */
 class Sharpness {
   constructor(renderer) {
     this.renderer = renderer;
     this.most = Math.min(window.devicePixelRatio, 2);
+    this.least = this.most * (GRAPHICS_CARD ? 0.5 : 0.35);
     this.ratio = this.most;
+    if (!GRAPHICS_CARD) renderer.domElement.style.imageRendering = "pixelated"; // smoothing would be the processor's work too
     this.late = 0;
     this.before = 0;
     renderer.setPixelRatio(this.ratio);
   }
-  /** Call for each picture drawn. */
+  /** Call for each picture, before it is drawn. */
   drawn(now) {
     const passed = now - this.before;
     this.before = now;
     if (passed > 250) return; // nothing moved meanwhile
     this.late = Math.max(0, this.late + (passed > 30 ? 1 : -1));
-    if (this.late < 12 || this.ratio <= this.most / 2) return;
+    if (this.late < 12 || this.ratio <= this.least) return;
     this.late = 0;
     this.ratio *= 0.8;
     this.renderer.setPixelRatio(this.ratio);
@@ -138,7 +142,7 @@ class Sharpness {
 class Trails {
   constructor(scene, bodies, colours) {
     this.bodies = bodies;
-    this.points = Math.max(20, Math.min(400, Math.floor(TRAIL_POINTS / Math.max(1, bodies.length)))); // of each
+    this.points = Math.max(20, Math.min(400, Math.floor(TRAIL_POINTS / (GRAPHICS_CARD ? 1 : 4) / Math.max(1, bodies.length)))); // of each
     const most = bodies.length * this.points * 2; // both ends of each piece
     this.places = new Float32Array(most * 3);
     this.tints = bodies.map((body) => new Color(colours[body]).toArray());
@@ -147,7 +151,7 @@ class Trails {
     this.geometry = new BufferGeometry();
     this.geometry.setAttribute("position", new BufferAttribute(this.places, 3));
     this.geometry.setAttribute("color", new BufferAttribute(this.colours, 3));
-    this.lines = new LineSegments(this.geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.75 }));
+    this.lines = new LineSegments(this.geometry, new LineBasicMaterial({ vertexColors: true, transparent: GRAPHICS_CARD, opacity: 0.75 }));
     this.lines.frustumCulled = false;
     scene.add(this.lines);
   }
@@ -183,7 +187,7 @@ export class World3D {
   constructor(canvas, labels) {
     this.canvas = canvas;
     this.labels = labels;
-    this.renderer = new WebGLRenderer({ canvas, antialias: hasGraphicsCard(), powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, antialias: GRAPHICS_CARD, powerPreference: "high-performance" });
     this.sharpness = new Sharpness(this.renderer);
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(45, 1, 0.01, 5000);
@@ -301,9 +305,17 @@ export class World3D {
   }
 
   /** Puts the camera where everything is seen. */
+  /** Everybody but those who are far away from where most are. */
+  #together() {
+    const middle = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+    const at = new Vector3(...["x", "y", "z"].map((axis) => middle(this.groups.map((g) => g.position[axis]))));
+    const away = this.groups.map((g) => g.position.distanceTo(at));
+    const most = 3 * middle(away);
+    return this.groups.length > 8 && most > 0 ? this.groups.filter((_, i) => away[i] <= most) : this.groups;
+  }
   fit() {
     const box = new Box3();
-    for (const group of this.groups) {
+    for (const group of this.#together()) {
       group.updateMatrix();
       const own = group.userData.box ? group.userData.box.clone().applyMatrix4(group.matrix) : new Box3().setFromObject(group);
       if (!own.isEmpty() && own.getSize(new Vector3()).length() < 500) box.union(own);
@@ -426,8 +438,8 @@ export class World3D {
     this.dirty = false;
     const { x, y } = this.controls.target; // the grid goes with the camera, cell by cell: it never ends
     this.grid.position.set(Math.round(x / this.cell) * this.cell, Math.round(y / this.cell) * this.cell, this.grid.position.z);
+    this.sharpness.drawn(performance.now()); // before, since other pixels make the picture empty
     this.renderer.render(this.scene, this.camera);
-    this.sharpness.drawn(performance.now());
     this.#placeTags();
     ++this.drawn;
     return true;

@@ -17,11 +17,12 @@ start() gives a run to step, to read and to act on.
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 import struct
 import types
 from typing import Any
+
+from ._library import load as _load_library
 
 __all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "start", "Journal",
            "Run", "Simulation"]
@@ -67,20 +68,6 @@ class Message:
         self.value = value
         self.sent_ns = sent_ns
         self.sent = sent_ns * 1e-9
-
-
-def _load():
-    here = os.path.dirname(os.path.abspath(__file__))
-    places = [os.environ.get("ISOCHRON_CLIENT", ""), "libisochron_client.so",
-              os.path.join(here, "libisochron_client.so"),
-              os.path.join(here, "../../../lib/libisochron_client.so"),
-              os.path.join(here, "../../../build/release/lib/libisochron_client.so")]
-    for place in filter(None, places):
-        try:
-            return ctypes.CDLL(place)
-        except OSError:
-            continue
-    raise Error("libisochron_client.so was not found; set ISOCHRON_CLIENT to its path")
 
 
 def _format(type_name):
@@ -213,7 +200,7 @@ class Robot:
 
 def attach(numpy: bool = False) -> Robot:
     """Attaches to the coordinator that started this process. `numpy`: arrays come as numpy's."""
-    library = _load()
+    library = _load_library("client", "ISOCHRON_CLIENT")
     library.isochron_error.restype = ctypes.c_char_p
     library.isochron_now.restype = ctypes.c_int64
     library.isochron_now.argtypes = [ctypes.c_void_p]

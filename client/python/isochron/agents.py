@@ -15,8 +15,9 @@
 Times are simulated seconds. Needs libisochron_agents.so; ISOCHRON_AGENTS names it where it is not found.
 """
 import ctypes
-import os
 from dataclasses import dataclass
+
+from ._library import load as _load_library
 
 
 class Over(Exception):
@@ -29,22 +30,8 @@ class _Other(ctypes.Structure):
                 ("stamp", ctypes.c_int64), ("age", ctypes.c_int64), ("extrapolated", ctypes.c_int)]
 
 
-def _find():
-    here = os.path.dirname(os.path.realpath(__file__))
-    places = [os.environ.get("ISOCHRON_AGENTS", ""), "libisochron_agents.so",
-              os.path.join(here, "../../../lib/libisochron_agents.so"),
-              os.path.join(here, "../../../../lib/libisochron_agents.so"),
-              os.path.join(here, "../../../build/release/lib/libisochron_agents.so")]
-    for place in filter(None, places):
-        try:
-            return ctypes.CDLL(place)
-        except OSError:
-            continue
-    raise ImportError("libisochron_agents.so was not found; set ISOCHRON_AGENTS to its path")
-
-
 def _load():
-    library = _find()
+    library = _load_library("agents", "ISOCHRON_AGENTS")
     handle, text, i64 = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64
     library.isochron_agents_join.restype = handle
     library.isochron_agents_join.argtypes = [text, text, text, ctypes.c_double]
