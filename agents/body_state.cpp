@@ -1,7 +1,10 @@
 // States between stamps and beyond them.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "agents/state.pb.h"
 #include "agents/state_cache.hpp"
@@ -12,10 +15,7 @@ namespace {
 template <std::size_t n>
 bool copy(const google::protobuf::RepeatedField<double>& from, std::array<double, n>& to) {
   if (from.size() != static_cast<int>(n)) return false;
-  for (std::size_t i = 0; i < n; ++i) {
-    to[i] = from[static_cast<int>(i)];
-    if (!std::isfinite(to[i])) return false;
-  }
+  std::copy(from.begin(), from.end(), to.begin());
   return true;
 }
 
@@ -49,7 +49,58 @@ Quat slerp(const Quat& a, Quat b, double share) {
   return normal(out);
 }
 
+/// A Body as protobuf writes it, when all of its fields are there: a tag, a length and so many doubles for each. The
+/// general way takes ten times as long, and a thousand agents do it a hundred times a second.
+constexpr std::array<std::pair<std::uint8_t, std::size_t>, 4> fields{{{0x0a, 3}, {0x12, 4}, {0x1a, 3}, {0x22, 3}}};
+constexpr std::size_t whole_body = 4 * 2 + 13 * sizeof(double);
+
+template <class BodyRef>
+std::array<decltype(std::declval<BodyRef>().position.data()), 4> parts_of(BodyRef& body) {
+  return {body.position.data(), body.orientation.data(), body.linear.data(), body.angular.data()};
+}
+
+bool read_whole(const std::string& bytes, BodyState& body) {
+  if (bytes.size() != whole_body) return false;
+  const char* from = bytes.data();
+  const auto parts = parts_of(body);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto [tag, numbers] = fields[i];
+    if (static_cast<std::uint8_t>(from[0]) != tag || static_cast<std::uint8_t>(from[1]) != numbers * sizeof(double)) {
+      return false;
+    }
+    std::memcpy(parts[i], from + 2, numbers * sizeof(double));
+    from += 2 + numbers * sizeof(double);
+  }
+  return true;
+}
+
+bool read_any(const std::string& bytes, BodyState& body) {
+  thread_local state::Body message;
+  return message.ParseFromString(bytes) && copy(message.position(), body.position) &&
+         copy(message.orientation(), body.orientation) && copy(message.linear(), body.linear) &&
+         copy(message.angular(), body.angular);
+}
+
 }  // namespace
+
+const std::string& body_type_url() {
+  static const std::string url = "/" + state::Body::descriptor()->full_name();
+  return url;
+}
+
+void write_body(const BodyState& body, std::string& bytes) {
+  static_assert(std::endian::native == std::endian::little, "doubles go out as they lie in memory");
+  bytes.resize(whole_body);
+  char* to = bytes.data();
+  const auto parts = parts_of(body);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto [tag, numbers] = fields[i];
+    to[0] = static_cast<char>(tag);
+    to[1] = static_cast<char>(numbers * sizeof(double));
+    std::memcpy(to + 2, parts[i], numbers * sizeof(double));
+    to += 2 + numbers * sizeof(double);
+  }
+}
 
 Any to_any(const google::protobuf::Message& message) {
   Any any;
@@ -59,26 +110,19 @@ Any to_any(const google::protobuf::Message& message) {
 }
 
 Any to_any(const BodyState& body) {
-  state::Body message;
-  message.mutable_position()->Assign(body.position.begin(), body.position.end());
-  message.mutable_orientation()->Assign(body.orientation.begin(), body.orientation.end());
-  message.mutable_linear()->Assign(body.linear.begin(), body.linear.end());
-  message.mutable_angular()->Assign(body.angular.begin(), body.angular.end());
-  static const std::string type_url = "/" + state::Body::descriptor()->full_name();
   Any any;
-  any.set_type_url(type_url);
-  message.SerializeToString(any.mutable_value());
+  any.set_type_url(body_type_url());
+  write_body(body, *any.mutable_value());
   return any;
 }
 
 std::optional<BodyState> body_of(const Any& any) {
-  if (!any.Is<state::Body>()) return std::nullopt;
-  thread_local state::Body message;
-  if (!message.ParseFromString(any.value())) return std::nullopt;
+  if (any.type_url() != body_type_url() && !any.Is<state::Body>()) return std::nullopt;
   BodyState body;
-  if (!copy(message.position(), body.position) || !copy(message.orientation(), body.orientation) ||
-      !copy(message.linear(), body.linear) || !copy(message.angular(), body.angular)) {
-    return std::nullopt;
+  if (!read_whole(any.value(), body) && !read_any(any.value(), body)) return std::nullopt;
+  for (const auto& [part, numbers] : {std::pair(body.position.data(), 3), std::pair(body.orientation.data(), 4),
+                                      std::pair(body.linear.data(), 3), std::pair(body.angular.data(), 3)}) {
+    if (!std::all_of(part, part + numbers, [](double x) { return std::isfinite(x); })) return std::nullopt;
   }
   body.orientation = normal(body.orientation);
   return body;

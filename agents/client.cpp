@@ -1,7 +1,5 @@
 #include "agents/client.hpp"
 
-#include "agents/state.pb.h"
-
 namespace isochron::agents {
 namespace {
 
@@ -9,8 +7,6 @@ using namespace std::chrono_literals;
 constexpr auto look_every = 20ms;  // of the keeper, while the simulation is away
 
 }  // namespace
-
-std::string body_type_url() { return "/" + state::Body::descriptor()->full_name(); }
 
 Client::Client(const link::Key& key, const ClientSettings& settings, const link::Faults& faults)
     : network_(reactor_, faults, settings.name), shared_(5ms), link_(network_, key, shared_, settings) {

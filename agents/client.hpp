@@ -29,8 +29,6 @@
 
 namespace isochron::agents {
 
-[[nodiscard]] std::string body_type_url();
-
 struct Turn {
   enum Kind { go, begin_at, over } kind = go;
   SimTime time{};   // begin_at: the world has gone on without us; continue from here

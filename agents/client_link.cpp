@@ -7,12 +7,6 @@
 #include "agents/handler.hpp"
 
 namespace isochron::agents {
-namespace {
-
-constexpr std::size_t payload_room = largest_datagram - connection_bytes - link::seal_bytes;
-
-}  // namespace
-
 ClientLink::ClientLink(Reactor& reactor, const link::Key& key, SharedCache& shared, const ClientSettings& settings)
     : reactor_(reactor), key_(key), shared_(shared), settings_(settings) {}
 
@@ -142,6 +136,7 @@ void ClientLink::enter(const wire::WorldInfo& world) {
     port_ = std::move(*opened);
     port_->set_receiver([this](std::span<const Datagram> datagrams) { receive(datagrams); });
   }
+  datagram_bytes_ = std::clamp<std::size_t>(world.datagram_bytes(), largest_datagram, largest_local_datagram);
   refresh_ = WallSpan::from_ns(static_cast<std::int64_t>(std::max(1U, world.refresh_ms())) * 1'000'000);
   ++counts_.joins;
   heard_ = sent_ = reactor_.now();
@@ -233,7 +228,8 @@ void ClientLink::send(const StateCache::Packing& how) {
   {
     const std::lock_guard lock(shared_.mutex);
     shared_.cache.begin_packing(how);
-    while (shared_.cache.pack(up_, payload_room)) send_one(up_);
+    const std::size_t room = datagram_bytes_ - connection_bytes - link::seal_bytes;
+    while (shared_.cache.pack(up_, room)) send_one(up_);
   }
   sent_ = how.now;
   ship();
@@ -242,7 +238,7 @@ void ClientLink::send(const StateCache::Packing& how) {
 void ClientLink::send_one(const wire::Up& up) {
   const std::size_t size = up.ByteSizeLong(), start = bytes_.size();
   const std::size_t whole = connection_bytes + link::seal_bytes + size;
-  ENSURE(whole <= largest_datagram, "what is packed fits a datagram");
+  ENSURE(whole <= datagram_bytes_, "what is packed fits a datagram");
   bytes_.resize(start + whole);
   std::byte* head = bytes_.data() + start;
   std::memcpy(head, &session_->connection, connection_bytes);
@@ -252,14 +248,14 @@ void ClientLink::send_one(const wire::Up& up) {
 }
 
 void ClientLink::ship() {
-  std::vector<Datagram> batch;
+  batch_.clear();
   std::size_t at = 0;
   for (const std::size_t size : sizes_) {
-    batch.push_back({session_->server, std::span(bytes_).subspan(at, size)});
+    batch_.push_back({session_->server, std::span(bytes_).subspan(at, size)});
     at += size;
   }
-  counts_.sent += batch.size();
-  port_->send(batch);
+  counts_.sent += batch_.size();
+  port_->send(batch_);
   bytes_.clear();
   sizes_.clear();
 }

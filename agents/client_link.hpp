@@ -102,6 +102,7 @@ class ClientLink {
   Connection number_ = 0;
   std::unique_ptr<DatagramPort> port_;
   std::optional<Session> session_;
+  std::size_t datagram_bytes_ = largest_datagram;
   WallSpan refresh_ = std::chrono::milliseconds(500);
   WallTime heard_ = WallTime::zero(), sent_ = WallTime::zero();
   Reactor::TimerId beat_timer_ = 0, retry_timer_ = 0;
@@ -111,6 +112,7 @@ class ClientLink {
   wire::Down down_;
   std::vector<std::byte> bytes_;
   std::vector<std::size_t> sizes_;
+  std::vector<Datagram> batch_;
   LinkCounts counts_;
 };
 

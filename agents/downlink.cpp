@@ -9,7 +9,7 @@ namespace {
 
 using google::protobuf::io::CodedOutputStream;
 
-constexpr std::size_t payload_room = largest_datagram - connection_bytes - link::seal_bytes;
+std::size_t payload_room(const Profile& client) { return client.datagram_bytes - connection_bytes - link::seal_bytes; }
 constexpr std::size_t part_room = 12;  // tick's neighbours: part and parts, written last
 constexpr std::uint8_t entry_tag = (wire::Down::kAgentsFieldNumber << 3) | 2;
 
@@ -89,16 +89,17 @@ std::size_t Downlink::entries_that_fit(std::size_t from, std::size_t room, bool 
 void Downlink::burst(Profile& client, WallTime now) {
   collect(client);
   fill_header(client);
-  add_notices(client, now, payload_room - header_.ByteSizeLong() - part_room);
+  const std::size_t room = payload_room(client);
+  add_notices(client, now, room - header_.ByteSizeLong() - part_room);
   // First where the cuts are, since every part says how many there are.
   std::vector<std::size_t>& cuts = client.view.cuts;
   cuts.clear();
   const bool single = client.kind == wire::SINGLE;
-  std::size_t at = entries_that_fit(0, payload_room - header_.ByteSizeLong() - part_room, single);
+  std::size_t at = entries_that_fit(0, room - header_.ByteSizeLong() - part_room, single);
   cuts.push_back(at);
   const std::size_t notices = header_.ByteSizeLong();
   while (at < wanted_.size()) {
-    at = entries_that_fit(at, payload_room - std::min(notices, std::size_t{120}) - part_room, single);
+    at = entries_that_fit(at, room - std::min(notices, std::size_t{120}) - part_room, single);
     cuts.push_back(at);
   }
   header_.set_parts(static_cast<std::uint32_t>(cuts.size()));
@@ -120,7 +121,7 @@ void Downlink::emit(Profile& client, std::size_t from, std::size_t to) {
   std::size_t size = header_.ByteSizeLong();
   for (std::size_t i = from; i < to; ++i) size += entry_bytes(map_.agent(wanted_[i]).entry);
   const std::size_t start = bytes_.size(), whole = connection_bytes + link::seal_bytes + size;
-  ENSURE(whole <= largest_datagram, "a burst is cut into datagrams");
+  ENSURE(whole <= client.datagram_bytes, "a burst is cut into datagrams");
   bytes_.resize(start + whole);
   std::byte* head = bytes_.data() + start;
   std::memcpy(head, &client.connection, connection_bytes);

@@ -6,8 +6,8 @@
 // A burst is due when the minimum grew by a heartbeat, which is what the client waits for; when it asked; when notices
 // wait; after `quiet` when anything changed; after `remind` in any case.
 //
-// Promises: no datagram is longer than largest_datagram; each is whole in itself. Entries go out as they came in.
-// Threads:  owner thread. Cost: O(view) for each burst; no allocation in steady state.
+// Promises: no datagram is longer than its client's datagram_bytes; each is whole in itself. Entries go out as they
+// came in. Threads:  owner thread. Cost: O(view) for each burst; no allocation in steady state.
 
 #include <span>
 #include <vector>

@@ -97,7 +97,7 @@ void Gatekeeper::answer(Visitor& visitor, const wire::ConnectRequest& request) {
     reply.mutable_decline()->set_final(true);
     return say(visitor, reply);
   }
-  Admitted admitted = admit_(request, welcome->keys);
+  Admitted admitted = admit_(request, welcome->keys, visitor.stream->peer());
   if (!admitted.declined.empty()) {
     reply.mutable_decline()->set_reason(admitted.declined);
     reply.mutable_decline()->set_final(admitted.final);

@@ -44,7 +44,7 @@ struct Admitted {
 
 class Gatekeeper {
  public:
-  using Admit = std::function<Admitted(const wire::ConnectRequest&, const link::SessionKeys&)>;
+  using Admit = std::function<Admitted(const wire::ConnectRequest&, const link::SessionKeys&, const Address& peer)>;
   Gatekeeper(Reactor& reactor, const link::Key& key, const GatekeeperSettings& settings, Admit admit);
   ~Gatekeeper();
   Gatekeeper(const Gatekeeper&) = delete;

@@ -27,8 +27,8 @@ Connection connection_of(std::span<const std::byte> datagram) {
   return connection;
 }
 
-void Handler::add(Connection connection, const std::array<std::byte, 16>& key) {
-  sessions_.insert_or_assign(connection, Session{link::Opener(key), limits_.datagrams_per_s / 10});
+void Handler::add(Connection connection, const std::array<std::byte, 16>& key, std::size_t longest) {
+  sessions_.insert_or_assign(connection, Session{link::Opener(key), longest, limits_.datagrams_per_s / 10});
 }
 
 Result<Handler::Passed, Drop> Handler::take(std::span<const std::byte> datagram, WallTime now, wire::RawUp& up) {
@@ -42,10 +42,11 @@ Result<Handler::Passed, Drop> Handler::take(std::span<const std::byte> datagram,
 }
 
 Result<Handler::Passed, Drop> Handler::open(std::span<const std::byte> datagram, WallTime now, wire::RawUp& up) {
-  if (datagram.size() > largest_datagram) return fail(Drop::oversized);
   if (datagram.size() < connection_bytes + link::seal_bytes) return fail(Drop::truncated);
   const Connection connection = connection_of(datagram);
   const auto found = sessions_.find(connection);
+  const std::size_t longest = found == sessions_.end() ? largest_datagram : found->second.longest;
+  if (datagram.size() > longest) return fail(Drop::oversized);
   if (found == sessions_.end()) return fail(Drop::unknown);
   Session& session = found->second;
   const std::uint64_t before = session.opener.window().highest();

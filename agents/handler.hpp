@@ -61,7 +61,7 @@ class Handler {
  public:
   explicit Handler(const HandlerLimits& limits = {}) : limits_(limits) {}
 
-  void add(Connection connection, const std::array<std::byte, 16>& key);
+  void add(Connection connection, const std::array<std::byte, 16>& key, std::size_t longest = largest_datagram);
   void remove(Connection connection) { sessions_.erase(connection); }
 
   struct Passed {
@@ -80,6 +80,7 @@ class Handler {
   };
   struct Session {
     link::Opener opener;
+    std::size_t longest;  // datagram, bytes
     double tokens;
     WallTime filled = WallTime::before_all();
     std::vector<Stamp> stamps{};

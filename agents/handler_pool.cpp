@@ -24,10 +24,10 @@ HandlerPool::Worker& HandlerPool::worker_of(Connection connection) const {
   return *workers_[(connection >> 8) % workers_.size()];
 }
 
-void HandlerPool::add(Connection connection, const std::array<std::byte, 16>& key) {
+void HandlerPool::add(Connection connection, const std::array<std::byte, 16>& key, std::size_t longest) {
   Worker& worker = worker_of(connection);
   const std::lock_guard lock(worker.mutex);
-  worker.handler.add(connection, key);
+  worker.handler.add(connection, key, longest);
 }
 
 void HandlerPool::remove(Connection connection) {

@@ -35,7 +35,7 @@ class HandlerPool {
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
 
-  void add(Connection connection, const std::array<std::byte, 16>& key);
+  void add(Connection connection, const std::array<std::byte, 16>& key, std::size_t longest);
   void remove(Connection connection);
   void hand_out(std::span<const Datagram> datagrams, WallTime now);
   /// Calls f(result) for everything that passed since.
@@ -54,7 +54,7 @@ class HandlerPool {
     Address from{};
     WallTime now{};
     std::size_t size = 0;
-    std::array<std::byte, largest_datagram + 1> bytes{};  // one more, so that the oversized are seen as such
+    std::array<std::byte, largest_local_datagram + 1> bytes{};  // one more, so that the oversized are seen as such
   };
   struct Worker {
     explicit Worker(const HandlerLimits& limits) : handler(limits) {}

@@ -31,7 +31,9 @@ struct AgentKeyHash {
 }
 
 inline constexpr std::uint32_t protocol_version = 1;
-inline constexpr std::size_t largest_datagram = 1200;
+/// Longer ones are cut on their way through some networks. Between processes of one machine nothing is, and what a
+/// datagram costs there hardly depends on its size: fewer and larger ones are cheaper.
+inline constexpr std::size_t largest_datagram = 1200, largest_local_datagram = 8000;
 /// Connection number in the clear, then link's seal around the message.
 inline constexpr std::size_t connection_bytes = 8;
 

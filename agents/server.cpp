@@ -31,9 +31,10 @@ Server::Server(Reactor& reactor, const link::Key& key, const Address& at, const 
       map_(settings.world),
       downlink_(map_, settings.downlink),
       handler_(settings.limits),
-      door_(
-          reactor, key, settings.door,
-          [this](const wire::ConnectRequest& request, const link::SessionKeys& keys) { return admit(request, keys); }),
+      door_(reactor, key, settings.door,
+            [this](const wire::ConnectRequest& request, const link::SessionKeys& keys, const Address& peer) {
+              return admit(request, keys, peer);
+            }),
       epoch_(drawn(settings.door.nonces)),
       scanned_(reactor.now()) {
   listener_ = usable(reactor_.listen(at, [this](std::unique_ptr<Stream> stream) { door_.receive(std::move(stream)); }));
@@ -56,7 +57,7 @@ Server::~Server() {
   pool_.reset();
 }
 
-Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionKeys& keys) {
+Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionKeys& keys, const Address& peer) {
   const WallTime now = reactor_.now();
   Admitted admitted;
   if (auto why = map_.refusal(request.name(), now)) {
@@ -66,12 +67,17 @@ Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionK
   admitted.connection = drawn(settings_.door.nonces);
   Profile& client = map_.add(admitted.connection, request.name(), request.updates(), now);
   client.sealer.emplace(keys.to_client);
+  client.datagram_bytes = peer.is_loopback() ? largest_local_datagram : largest_datagram;
   if (request.has_resume() && request.resume().epoch() != epoch_) {
     map_.expect(request.resume().clients(), SimTime::from_ns(request.resume().progress_ns()), now,
                 settings_.world.gather);
   }
   forget_ended();
-  (pool_ ? pool_->add(admitted.connection, keys.to_server) : handler_.add(admitted.connection, keys.to_server));
+  if (pool_) {
+    pool_->add(admitted.connection, keys.to_server, client.datagram_bytes);
+  } else {
+    handler_.add(admitted.connection, keys.to_server, client.datagram_bytes);
+  }
   wire::WorldInfo& world = admitted.world;
   world.set_sim_time_ns(map_.minimum().ns());
   world.set_heartbeat_ns(settings_.world.heartbeat.ns());
@@ -79,6 +85,7 @@ Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionK
   world.set_udp_port(port_->local().port);
   world.set_vicinity(settings_.world.vicinity);
   world.set_refresh_ms(static_cast<std::uint32_t>(settings_.world.silence.ns() / 6'000'000));
+  world.set_datagram_bytes(static_cast<std::uint32_t>(client.datagram_bytes));
   map_.snapshot(client, world);
   return admitted;
 }

@@ -61,10 +61,9 @@ class Server {
     map_.expect(clients, settings_.world.start, reactor_.now(), limit);
   }
 
-  /// What the door does once somebody has proved to hold the key; also for clients in this process.
-  Admitted admit(const wire::ConnectRequest& request, const link::SessionKeys& keys);
-
  private:
+  /// What the door does once somebody has proved to hold the key.
+  Admitted admit(const wire::ConnectRequest& request, const link::SessionKeys& keys, const Address& peer);
   void receive(std::span<const Datagram> datagrams);
   void apply(Connection connection, bool newest, const Address& from, wire::RawUp& up, WallTime now);
   void speak(WallTime now);

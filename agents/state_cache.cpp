@@ -49,12 +49,10 @@ void StateCache::withdraw(std::uint32_t agent) {
   news_ = true;
 }
 
-void StateCache::publish(std::uint32_t agent, SimTime t, const Vec3& position, const Any& state) {
+/// Its newest state, new but for the state itself.
+wire::AgentMessage& StateCache::renewed(std::uint32_t agent, SimTime t, const Vec3& position) {
   Own& own = own_[agent];
   ENSURE(!own.withdrawn, "an agent that ended has no state");
-  if (state.ByteSizeLong() > largest_state) {
-    throw InputError({"agent " + own.name, 0, 0}, "has a state of over 900 bytes, which fits no datagram");
-  }
   own.newest.set_agent(agent);
   own.newest.set_sim_time_ns(t.ns());
   own.newest.set_x(static_cast<float>(position[0]));
@@ -62,14 +60,23 @@ void StateCache::publish(std::uint32_t agent, SimTime t, const Vec3& position, c
   own.newest.set_z(static_cast<float>(position[2]));
   own.newest.set_reach(own.reach);
   own.newest.set_type(own.type);
-  *own.newest.mutable_state() = state;
   own.has_state = true;
   own.sent = false;
   news_ = true;
+  return own.newest;
+}
+
+void StateCache::publish(std::uint32_t agent, SimTime t, const Vec3& position, const Any& state) {
+  if (state.ByteSizeLong() > largest_state) {
+    throw InputError({"agent " + own_[agent].name, 0, 0}, "has a state of over 900 bytes, which fits no datagram");
+  }
+  *renewed(agent, t, position).mutable_state() = state;
 }
 
 void StateCache::publish(std::uint32_t agent, SimTime t, const BodyState& body) {
-  publish(agent, t, body.position, to_any(body));
+  Any& state = *renewed(agent, t, body.position).mutable_state();
+  state.set_type_url(body_type_url());
+  write_body(body, *state.mutable_value());
 }
 
 void StateCache::reached(SimTime t) {
@@ -88,7 +95,7 @@ std::optional<SimTime> StateCache::begin_at() const {
 
 const Outsider* StateCache::find(const std::string& name) const {
   const auto found = names_.find(name);
-  return found == names_.end() ? nullptr : &outsiders_.at(found->second);
+  return found == names_.end() ? nullptr : found->second;
 }
 
 std::optional<Sample> StateCache::at(const std::string& name, SimTime t) const {
@@ -135,7 +142,8 @@ void StateCache::joined(Connection connection, const wire::WorldInfo& world) {
   }
   for (const wire::Snapshot& one : world.agents()) {
     enter(one.description());
-    update(one.state());
+    wire::AgentMessage state = one.state();
+    update(state);
   }
 }
 
@@ -145,7 +153,7 @@ void StateCache::lost() {
   begin_at_ = SimTime::before_all();
 }
 
-void StateCache::take(const wire::Down& down) {
+void StateCache::take(wire::Down& down) {
   if (down.tick() > tick_) {
     if (tick_ != 0 && down.tick() > tick_ + 1) ++counts_.gaps;
     tick_ = down.tick();
@@ -161,7 +169,7 @@ void StateCache::take(const wire::Down& down) {
   for (const wire::DownNotice& notice : down.notices()) {
     if (noticed_.take(notice.number())) take_notice(notice);
   }
-  for (const wire::AgentMessage& message : down.agents()) update(message);
+  for (wire::AgentMessage& message : *down.mutable_agents()) update(message);
 }
 
 void StateCache::take_notice(const wire::DownNotice& notice) {
@@ -188,14 +196,16 @@ void StateCache::take_notice(const wire::DownNotice& notice) {
 
 void StateCache::enter(const wire::Description& description) {
   const AgentKey key{description.connection(), description.agent()};
-  if (const auto named = names_.find(description.name()); named != names_.end() && named->second != key) {
+  if (const auto named = names_.find(description.name()); named != names_.end() && named->second->key != key) {
     // Two of one name: the later arrival is meant, and the other's end is on its way to us.
-    if (outsiders_.at(named->second).arrival > description.arrival()) return;
-    outsiders_.erase(named->second);
+    if (named->second->arrival > description.arrival()) return;
+    const AgentKey former = named->second->key;
+    names_.erase(named);
+    outsiders_.erase(former);
   }
   if (const auto old = outsiders_.find(key); old != outsiders_.end()) names_.erase(old->second.name);
-  names_[description.name()] = key;
   Outsider& agent = outsiders_[key];
+  names_[description.name()] = &agent;
   agent = {key, description.generation(), description.arrival(), description.name(), description.what(), {}};
   ++counts_.entered;
 }
@@ -207,7 +217,7 @@ void StateCache::forget(const AgentKey& key, std::uint32_t generation) {
   outsiders_.erase(found);
 }
 
-void StateCache::update(const wire::AgentMessage& message) {
+void StateCache::update(wire::AgentMessage& message) {
   const auto found = outsiders_.find({message.connection(), message.agent()});
   if (found == outsiders_.end() || found->second.generation != message.generation()) {
     ++counts_.unknown;
@@ -229,7 +239,7 @@ void StateCache::update(const wire::AgentMessage& message) {
   }
   next.time = time;
   next.sequence = message.sequence();
-  next.state = message.state();
+  next.state.Swap(message.mutable_state());
   next.body = body_of(next.state);
   states.push_back(std::move(next));
   ++counts_.updates;

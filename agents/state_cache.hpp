@@ -48,6 +48,9 @@ struct BodyState {
   Vec3 angular{};
 };
 [[nodiscard]] Any to_any(const BodyState& body);
+/// What stands in the type URL and in the value of such an Any.
+[[nodiscard]] const std::string& body_type_url();
+void write_body(const BodyState& body, std::string& bytes);
 [[nodiscard]] std::optional<BodyState> body_of(const Any& state);
 /// A type URL without a host part: shorter on the wire, and still what Any asks for.
 [[nodiscard]] Any to_any(const google::protobuf::Message& message);
@@ -120,9 +123,8 @@ class StateCache {
   /// Calls f(const Outsider&) for each that has a state, in the order of names.
   template <class F>
   void for_each(F&& f) const {
-    for (const auto& [name, key] : names_) {
-      const auto& agent = outsiders_.at(key);
-      if (!agent.states.empty()) f(agent);
+    for (const auto& [name, agent] : names_) {
+      if (!agent->states.empty()) f(static_cast<const Outsider&>(*agent));
     }
   }
   [[nodiscard]] std::size_t size() const { return outsiders_.size(); }
@@ -135,7 +137,9 @@ class StateCache {
   /// Joined (again): with another epoch everything about others is forgotten; own agents are described anew.
   void joined(Connection connection, const wire::WorldInfo& world);
   void lost();
-  void take(const wire::Down& down);
+  /// What is new of others' states is taken out of `down`.
+  void take(wire::Down& down);
+  void take(wire::Down&& down) { take(down); }
   /// Fills `up` with what goes first; false = nothing more. `refresh`: states that were sent too, if older than that.
   struct Packing {
     WallTime now;
@@ -166,7 +170,8 @@ class StateCache {
   void describe(std::uint32_t agent);
   void enter(const wire::Description& description);
   void forget(const AgentKey& key, std::uint32_t generation);
-  void update(const wire::AgentMessage& message);
+  void update(wire::AgentMessage& message);
+  wire::AgentMessage& renewed(std::uint32_t agent, SimTime t, const Vec3& position);
   void take_notice(const wire::DownNotice& notice);
 
   SimSpan heartbeat_;
@@ -191,7 +196,7 @@ class StateCache {
   bool first_packet_ = false;
 
   std::unordered_map<AgentKey, Outsider, AgentKeyHash> outsiders_;
-  std::map<std::string, AgentKey> names_;
+  std::map<std::string, Outsider*> names_;  // those
   std::map<std::string, std::string> refused_;
   CacheCounts counts_;
 };

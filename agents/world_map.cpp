@@ -7,8 +7,10 @@ namespace {
 
 /// A returning client with the same name may take over after this much silence.
 constexpr WallSpan takeover_after = std::chrono::milliseconds(500);
-/// Who stalls once comes back at once; who does it again is kept out so much longer than others waited for it.
+/// Who stalls once comes back at once; who does it again is kept out so much longer than others waited for it. After
+/// as long without another it is forgotten.
 constexpr int bar_for = 20;
+constexpr std::size_t names_remembered = 4096;
 
 SimTime round_up(SimTime t, SimSpan step) {
   const std::int64_t rest = t.ns() % step.ns();
@@ -33,7 +35,11 @@ std::optional<std::string> WorldMap::refusal(const std::string& name, WallTime n
 Profile& WorldMap::add(Connection connection, const std::string& name, wire::Updates wanted, WallTime now) {
   const auto old =
       std::find_if(clients_.begin(), clients_.end(), [&](const auto& client) { return client->name == name; });
-  if (old != clients_.end()) remove((*old)->connection, "it joined anew");
+  if (old != clients_.end()) {
+    // Who spoke all the while and stood still does not begin afresh by joining anew.
+    if (holds_up(**old) && (*old)->heard - (*old)->progressed > settings_.stall / 2) note_stall(**old, now);
+    remove((*old)->connection, "it joined anew");
+  }
   clients_.push_back(std::make_unique<Profile>());
   Profile& client = *clients_.back();
   client.connection = connection;
@@ -41,6 +47,9 @@ Profile& WorldMap::add(Connection connection, const std::string& name, wire::Upd
   client.wanted = wanted != wire::AUTOMATIC ? wanted : settings_.updates;
   client.kind = client.wanted == wire::AUTOMATIC ? wire::WHOLE : client.wanted;
   client.heard = client.progressed = now;
+  if (const auto known = misdeeds_.find(name); known != misdeeds_.end()) {
+    client.barred_until = known->second.barred_until;
+  }
   by_connection_.emplace(connection, &client);
   ++counts_.joined;
   return client;
@@ -99,10 +108,8 @@ WorldMap::Heard WorldMap::take(Profile& client, wire::RawUp& up, WallTime now) {
   const SimTime progress = SimTime::from_ns(std::clamp<std::int64_t>(up.progress_ns(), 0, INT64_MAX / 4));
   if (client.in_world() && !within_world(client, progress)) {
     ++counts_.fenced;
-    ++client.lies;
     shoot_down(client, "it ran ahead of the world");
-    if (client.lies < 3) return Heard::fine;
-    return Heard::fenced;
+    return ++misdeeds_of(client.name, now).lies < 3 ? Heard::fine : Heard::fenced;
   }
   for (wire::RawAgent& entry : *up.mutable_agents()) update(client, entry, now);
   if (progress > client.progress) {
@@ -284,6 +291,21 @@ void WorldMap::settle(WallTime now) {
   }
 }
 
+Misdeeds& WorldMap::misdeeds_of(const std::string& name, WallTime now) {
+  const WallSpan memory = 2 * bar_for * settings_.stall;
+  if (misdeeds_.size() >= names_remembered) misdeeds_.clear();  // somebody makes up names: those are no use then
+  Misdeeds& known = misdeeds_[name];
+  if (known.last != WallTime::before_all() && now - known.last > memory) known = {};
+  known.last = now;
+  return known;
+}
+
+void WorldMap::note_stall(Profile& client, WallTime now) {
+  ++counts_.stalled;
+  Misdeeds& known = misdeeds_of(client.name, now);
+  if (known.stalls++ > 0) known.barred_until = client.barred_until = now + bar_for * settings_.stall;
+}
+
 void WorldMap::shoot_down(Profile& client, const std::string& reason) {
   for (const std::uint32_t slot : client.agents) {
     if (slot == no_slot) continue;
@@ -301,12 +323,10 @@ void WorldMap::shoot_down(Profile& client, const std::string& reason) {
 void WorldMap::scan(WallTime now) {
   for (const auto& client : clients_) {
     if (!client->in_world()) continue;
-    const bool holds_up = client.get() == slowest_ && in_world() > 1;
     if (now - client->heard > settings_.silence) {
       shoot_down(*client, "it was silent");
-    } else if (holds_up && now - client->progressed > settings_.stall) {
-      ++counts_.stalled;
-      if (client->stalls++ > 0) client->barred_until = now + bar_for * settings_.stall;
+    } else if (holds_up(*client) && now - client->progressed > settings_.stall) {
+      note_stall(*client, now);
       shoot_down(*client, "it stood still");
     }
   }

@@ -78,7 +78,6 @@ struct Profile {
   SimTime begin_at = SimTime::before_all();
   WallTime heard = WallTime::zero();
   WallTime progressed = WallTime::zero();
-  int lies = 0, stalls = 0;
   WallTime barred_until = WallTime::before_all();  // it stalled again and again
   std::vector<std::uint32_t> agents;               // slots, by agent number; none = no such agent
   std::uint32_t with_state = 0;                    // of them
@@ -89,6 +88,7 @@ struct Profile {
 
   // What the downlink remembers of it.
   std::optional<link::Sealer> sealer;
+  std::size_t datagram_bytes = largest_datagram;
   std::uint64_t tick = 0;
   std::uint64_t sent_through = 0;  // every entry up to this version was sent
   SimTime told = SimTime::before_all();
@@ -114,6 +114,13 @@ struct Agent {
   float reach = 0;
   std::uint64_t version = 0;
   WallTime refreshed = WallTime::zero();
+};
+
+/// What is held against a client of some name, whatever connection it comes by; forgotten after a while without more.
+struct Misdeeds {
+  int lies = 0, stalls = 0;
+  WallTime last = WallTime::before_all();
+  WallTime barred_until = WallTime::before_all();
 };
 
 /// What happened to clients so far.
@@ -182,6 +189,9 @@ class WorldMap {
   bool within_world(Profile& client, SimTime progress) const;
   void try_to_enter(Profile& client, WallTime now);
   void shoot_down(Profile& client, const std::string& reason);
+  Misdeeds& misdeeds_of(const std::string& name, WallTime now);
+  void note_stall(Profile& client, WallTime now);
+  [[nodiscard]] bool holds_up(const Profile& client) const { return &client == slowest_ && in_world() > 1; }
   void show(std::uint32_t slot);
   void hide(std::uint32_t slot, const std::string& reason);
   void revive(Agent& agent);
@@ -198,6 +208,7 @@ class WorldMap {
   WorldSettings settings_;
   std::vector<std::unique_ptr<Profile>> clients_;
   std::unordered_map<Connection, Profile*> by_connection_;
+  std::unordered_map<std::string, Misdeeds> misdeeds_;
   std::vector<Agent> agents_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<std::string, std::uint32_t> by_name_;

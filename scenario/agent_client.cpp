@@ -31,15 +31,21 @@ std::string type_url_of(const AgentWorld::Own& own) {
                                                 : agents::body_type_url();
 }
 
-/// Another's agent as our world takes it.
-bool fill(AgentState& state, const agents::Outsider& agent, const agents::Sample& sample) {
-  state = {};
-  state.name = agent.name;
+std::uint8_t kind_of(const agents::Outsider& agent) {
   agents::state::Kind kind;
   if (agent.what.Is<agents::state::Kind>()) kind.ParseFromString(agent.what.value());
   for (std::size_t i = 0; i < Words<AgentKind>::list.size(); ++i) {
-    if (kind.kind() == Words<AgentKind>::list[i]) state.kind = static_cast<std::uint8_t>(i);
+    if (kind.kind() == Words<AgentKind>::list[i]) return static_cast<std::uint8_t>(i);
   }
+  return 0;
+}
+
+/// Another's agent as our world takes it.
+bool fill(AgentState& state, const agents::Outsider& agent, std::uint8_t kind, const agents::Sample& sample) {
+  state.name = agent.name;
+  state.kind = kind;
+  state.heads.clear();
+  state.lamps.clear();
   if (sample.body) {
     state.position = sample.body->position;
     state.orientation = sample.body->orientation;
@@ -88,19 +94,23 @@ void AgentClient::publish(agents::Client& client) {
 }
 
 void AgentClient::place_others(agents::Client& client) {
-  now_.clear();
-  AgentState state;
+  ++round_;
   client.look([&](const agents::StateCache& cache) {
     cache.for_each([&](const agents::Outsider& agent) {
+      auto known = others_.find(agent.name);
+      if (known == others_.end()) known = others_.emplace(agent.name, Other{}).first;
+      Other& other = known->second;
+      if (other.arrival != agent.arrival) other = {agent.arrival, kind_of(agent), 0};
       const agents::Sample sample = cache.at(agent, world_.time());
       oldest_ = std::max(oldest_, sample.age);
-      if (fill(state, agent, sample) && world_.place(state)) now_.insert(agent.name);
+      if (fill(state_, agent, other.kind, sample) && world_.place(state_)) other.round = round_;
     });
   });
-  for (const std::string& name : seen_) {
-    if (!now_.contains(name)) world_.remove(name);
-  }
-  seen_.swap(now_);
+  std::erase_if(others_, [this](const auto& other) {
+    if (other.second.round == round_) return false;
+    world_.remove(other.first);
+    return true;
+  });
 }
 
 /// The steps of one heartbeat; false = the world diverged, and the ending says how.
@@ -120,7 +130,7 @@ bool AgentClient::step(agents::Client& client, SimSpan heartbeat, Ending& ending
 }
 
 AgentClient::Ending AgentClient::run(agents::Client& client, SimTime until, Pacer& pacer, const RunWatch& watch,
-                                     const std::function<void(const AgentStates&)>& on_heartbeat) {
+                                     const OnHeartbeat& on_heartbeat) {
   Ending ending;
   describe(client);
   const SimSpan heartbeat = client.heartbeat();
@@ -130,19 +140,22 @@ AgentClient::Ending AgentClient::run(agents::Client& client, SimTime until, Pace
     return ending;
   }
   world_.skip_to(round_up(client.start(), heartbeat));
+  bool inside = true;
   while (!watch.stopping()) {
     publish(client);
-    on_heartbeat(states_);
+    on_heartbeat(states_, inside);
     const agents::Turn turn = client.pass(world_.time());
     if (turn.kind == agents::Turn::begin_at) {
       world_.skip_to(round_up(turn.time, heartbeat));
       ++ending.skipped;
+      inside = false;
       continue;
     }
     if (turn.kind == agents::Turn::over) {
       if (!watch.stopping()) ending.failure = turn.why;
       break;
     }
+    inside = true;
     if (world_.time() >= until) break;
     pacer.wait_for(world_.time() + heartbeat);
     if (!step(client, heartbeat, ending)) break;

@@ -6,7 +6,7 @@
 // Threads: owner thread; it blocks in run().
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,9 +29,11 @@ class AgentClient {
     WallSpan waited{};
     agents::LinkCounts link;
   };
-  /// `on_heartbeat` is told the states at every time that it reaches.
+  /// Told the states at every time that it reaches; `inside`: the others' time holds for it. One that the world has
+  /// gone on without, and that was told to begin later, is not until it is let in again.
+  using OnHeartbeat = std::function<void(const AgentStates&, bool inside)>;
   Ending run(agents::Client& client, SimTime until, Pacer& pacer, const RunWatch& watch,
-             const std::function<void(const AgentStates&)>& on_heartbeat);
+             const OnHeartbeat& on_heartbeat);
 
   [[nodiscard]] AgentWorld& world() { return world_; }
   /// At every heartbeat: what its radios say, for what they heard. Nothing heard = {}.
@@ -48,7 +50,14 @@ class AgentClient {
   std::vector<std::uint32_t> numbers_;  // of own agents, at the client
   Air air_;
   AgentStates states_;
-  std::set<std::string> seen_, now_;
+  struct Other {
+    std::uint64_t arrival = 0;  // of the agent that `kind` was read of
+    std::uint8_t kind = 0;
+    std::uint64_t round = 0;  // in which it was placed last
+  };
+  std::map<std::string, Other> others_;  // that are in our world
+  std::uint64_t round_ = 0;
+  AgentState state_;  // its memory serves again
   SimSpan oldest_;
 };
 

@@ -22,23 +22,6 @@ const std::string& body_name(const std::string& name, const AgentSection& sectio
   return section.body.empty() ? name : section.body;
 }
 
-/// Arc length of the point of an open path that is nearest to p.
-double arc_of(const std::vector<std::array<double, 2>>& path, const std::array<double, 2>& p) {
-  double best = 1e300, best_arc = 0, arc = 0;
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-    const double dx = path[i + 1][0] - path[i][0], dy = path[i + 1][1] - path[i][1], length = std::hypot(dx, dy);
-    const double along = ((p[0] - path[i][0]) * dx + (p[1] - path[i][1]) * dy) / std::max(length * length, 1e-12);
-    const double share = std::clamp(along, 0.0, 1.0);
-    const double off = std::hypot(path[i][0] + share * dx - p[0], path[i][1] + share * dy - p[1]);
-    if (off < best) {
-      best = off;
-      best_arc = arc + share * length;
-    }
-    arc += length;
-  }
-  return best_arc;
-}
-
 /// The robots whose body this client simulates; their sensors are its own.
 void keep_robots(Scenario& scenario, const std::string& client) {
   std::erase_if(scenario.robots, [&](const auto& robot) {
@@ -107,6 +90,7 @@ class Mistakes {
       }
       if (!section.stop) say(section, "obeys", "car `" + name + "` needs `stop` to know where to wait");
     }
+    if (section.gives_way) check(name, section, *section.gives_way);
     if (section.kind == AgentKind::pedestrian && section.schedule.empty()) {
       say(section, "schedule", "pedestrian `" + name + "` needs a schedule",
           "as in `schedule: [{at: 0s, position: [0, 0]}]`");
@@ -121,6 +105,13 @@ class Mistakes {
     }
     for (const PhaseSection& phase : section.phases) {
       if (phase.lasts <= SimSpan::zero()) list_.push_back({phase.place, "a phase must last", ""});
+    }
+  }
+  void check(const std::string& name, const AgentSection& section, const GiveWaySection& way) {
+    if (section.kind != AgentKind::car) say(section, "gives_way", "only cars give way, and `" + name + "` is none");
+    if (way.to.empty()) list_.push_back({way.place, "car `" + name + "` gives way to nobody", "name lanes in `to`"});
+    for (const CrossedSection& lane : way.to) {
+      if (lane.from == lane.meets) list_.push_back({lane.place, "`from` and `meets` are the same place", ""});
     }
   }
   const AgentsSection& agents_;
@@ -171,10 +162,12 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
   stage_ = std::make_unique<Stage>(scenario_);
   world::World& world = stage_->world();
   std::vector<std::uint32_t> in_the_way;  // what drivers keep a distance to
+  std::vector<std::uint32_t> first;       // whom they give way to: not who turns across as well, as its lights tell
   for (const auto& [name, section] : scenario_.agents->members) {
     const bool bodiless = section.kind == AgentKind::lights;
     const std::uint32_t body = bodiless ? 0 : world.body(body_name(name, section));
     if (section.kind == AgentKind::car || section.kind == AgentKind::pedestrian) in_the_way.push_back(body);
+    if (section.kind == AgentKind::car && !section.gives_way) first.push_back(body);
     if (section.client == client) {
       own_.push_back({name, &section, body, bodiless ? std::array<double, 3>{} : size_of(world.engine(), body)});
     } else if (!bodiless) {
@@ -182,6 +175,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
       lend(body);
     }
   }
+  right_of_way_ = std::make_unique<RightOfWay>(first);
   for (const std::string& guest : scenario_.agents->guests) guests_.push_back(world.body(guest));
   if (scenario_.v2x) radio_ = std::make_unique<V2xUnit>(scenario_, client);
   std::shared_ptr<const world::Ground> ground;  // shared by all cars of a world
@@ -226,10 +220,8 @@ void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Gro
   world::PathDriverSettings settings;
   settings.follow.desired_speed = own.section->speed;
   auto driver = std::make_unique<world::PathDriver>(own.section->path, own.section->closed, settings);
-  if (!own.section->obeys.empty()) {
-    obeying_.push_back({driver.get(), own.section->obeys, arc_of(own.section->path, *own.section->stop)});
-  }
-  if (radio_) radio_->add({own.name, own.size, driver.get()});
+  right_of_way_->add(*driver, own.body, *own.section);
+  if (radio_) radio_->add({own.name, own.size, driver.get(), receiver_of(own)});
   auto seat = std::make_unique<world::Seat>(std::move(driver), *car, own.body, kinematic, driver_period, others);
   world.add(std::move(seat));
   world.add(std::move(car));
@@ -324,14 +316,29 @@ void AgentWorld::remove(const std::string& name) {
   move(found->second, away);
 }
 
-void AgentWorld::obey_signals() {
-  for (auto& [name, signals] : signals_) signals.show(time(), lamps_);
-  for (const Obeying& car : obeying_) {
-    const auto lamp = lamps_.find(car.signal);
-    const double left = car.stop_at - car.driver->travelled();
-    const bool must_stop = lamp != lamps_.end() && lamp->second != Lamp::green && left > -1;
-    car.driver->stop_before(must_stop ? car.stop_at : 1e18);
+/// A car's satellite receiver: the first GPS of the robot with its body.
+std::optional<V2xUnit::Receiver> AgentWorld::receiver_of(const Own& own) {
+  world::SensorSet& sensors = stage_->sensors();
+  for (std::uint32_t i = 0; i < sensors.size(); ++i) {
+    const world::SensorSpec& spec = sensors[i].spec();
+    if (spec.type != world::SensorType::gps) continue;
+    const auto robot = std::find_if(scenario_.robots.begin(), scenario_.robots.end(),
+                                    [&](const auto& entry) { return entry.first == spec.robot; });
+    if ((robot->second.body.empty() ? robot->first : robot->second.body) != body_name(own.name, *own.section)) continue;
+    return V2xUnit::Receiver{spec.offset.position, [this, i](sensor_msgs::NavSatFix& fix) -> SimTime {
+                               const world::Reading* reading = stage_->reading(i, stage_->world().time());
+                               if (reading == nullptr || !reading->decode(fix)) return SimTime::before_all();
+                               return reading->taken() + offset_;
+                             }};
   }
+  return std::nullopt;
+}
+
+void AgentWorld::obey() {
+  for (auto& [name, signals] : signals_) signals.show(time(), lamps_);
+  right_of_way_->apply(stage_->world().engine(), lamps_, [this](const world::PathDriver& driver) {
+    return radio_ ? radio_->green_in(driver) : std::nullopt;
+  });
 }
 
 V2xUnit::MotionOf AgentWorld::motions() {
@@ -343,7 +350,7 @@ V2xUnit::MotionOf AgentWorld::motions() {
 }
 
 Result<Done, std::string> AgentWorld::take_step() {
-  obey_signals();
+  obey();
   if (radio_) radio_->act(time(), motions());
   return stage_->take_step();
 }

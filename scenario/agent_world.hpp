@@ -15,6 +15,7 @@
 
 #include "core/message.hpp"
 #include "scenario/agent_parts.hpp"
+#include "scenario/agent_right_of_way.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/stage.hpp"
 #include "scenario/v2x_unit.hpp"
@@ -87,7 +88,8 @@ class AgentWorld {
   [[nodiscard]] V2xUnit::MotionOf motions();
   void make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground,
                 const std::vector<std::uint32_t>& others);
-  void obey_signals();
+  void obey();
+  std::optional<V2xUnit::Receiver> receiver_of(const Own& own);
   std::uint32_t body_for(const std::string& name);
   void lend(std::uint32_t body);
   bool move(std::uint32_t body, const world::Motion& motion);
@@ -99,12 +101,7 @@ class AgentWorld {
   std::vector<Own> own_;
   std::vector<std::pair<std::string, Signals>> signals_;
   std::vector<std::pair<std::size_t, Walker*>> walkers_;  // by own
-  struct Obeying {
-    world::PathDriver* driver;
-    std::string signal;
-    double stop_at;  // arc length
-  };
-  std::vector<Obeying> obeying_;
+  std::unique_ptr<RightOfWay> right_of_way_;
   std::unique_ptr<V2xUnit> radio_;
   LampBoard lamps_;
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned

@@ -78,8 +78,8 @@ class Lane {
         channel_(record.journal().channel<AgentStates>("/agents/" + client)),
         producer_(record.journal().producer("agents/" + client, 4U << 20U)),
         who_(who) {}
-  void write(const AgentStates& states) {
-    record_.progress(who_, states.stamp);
+  void write(const AgentStates& states, bool inside) {
+    inside ? record_.progress(who_, states.stamp) : record_.leave(who_);
     if (states.stamp <= last_) return;
     last_ = states.stamp;
     producer_.write(channel_, states.stamp, states);
@@ -130,8 +130,9 @@ void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunReco
       if (watch.stopping()) client.stop();
     });
     Pacer pacer(scenario.time.pace, record.clock(), watch);
-    seat.ending = seat.client->run(client, SimTime::zero() + scenario.duration, pacer, watch,
-                                   [&seat](const AgentStates& states) { seat.lane->write(states); });
+    seat.ending =
+        seat.client->run(client, SimTime::zero() + scenario.duration, pacer, watch,
+                         [&seat](const AgentStates& states, bool inside) { seat.lane->write(states, inside); });
   }
   if (seat.leave_air) seat.leave_air();
   seat.lane->end();
@@ -183,7 +184,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     seats[i]->lane = std::make_unique<Lane>(record, seats[i]->name, ParticipantId(i));
     Stage& stage = seats[i]->client->world().stage();
     if (i == 0) {
-      stage.begin(record, watch);  // all are in every world: one of them is seen
+      stage.begin(record, watch, scenario.agents->heartbeat);  // all are in every world: one of them is seen
     } else {
       stage.begin_readings(record.journal(), seats[i]->lane->producer());
     }
@@ -261,15 +262,15 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
       return comm->exchange(up);
     });
   }
-  agents.world().stage().begin(record, watch);
+  agents.world().stage().begin(record, watch, scenario.agents->heartbeat);
   Lane lane(record, join.client, ParticipantId(0));
   RunReport report = report_of(scenario);
   Pacer pacer(scenario.time.pace, clock, watch);
-  const auto ending =
-      agents.run(client, SimTime::zero() + scenario.duration, pacer, watch, [&](const AgentStates& states) {
-        lane.write(states);
-        record.look(watch, states.stamp);
-      });
+  const auto ending = agents.run(client, SimTime::zero() + scenario.duration, pacer, watch,
+                                 [&](const AgentStates& states, bool inside) {
+                                   lane.write(states, inside);
+                                   record.look(watch, states.stamp);
+                                 });
   conclude(report, join.client, agents, ending);
   describe_radio(report, join.client, agents);
   if (scenario.v2x && !comm) report.notes.push_back("no communication server (--comm): its radios were silent");

@@ -48,6 +48,27 @@ void describe(V& v, PhaseSection& s) {
   v.optional("yellow", s.yellow, "heads that are yellow; all others are red");
 }
 
+struct CrossedSection : Section {
+  std::array<double, 2> from{}, meets{};
+};
+template <class V>
+void describe(V& v, CrossedSection& s) {
+  v.required("from", s.from, "its stop line, [x, y], m");
+  v.required("meets", s.meets, "where one's own way crosses it, [x, y], m");
+}
+
+struct GiveWaySection : Section {
+  std::array<double, 2> before{};
+  std::vector<CrossedSection> to;
+  SimSpan gap = std::chrono::seconds(5);
+};
+template <class V>
+void describe(V& v, GiveWaySection& s) {
+  v.required("before", s.before, "where it waits, [x, y], on its path");
+  v.required("to", s.to, "lanes of those who go first");
+  v.optional("gap", s.gap, "it goes if nobody can be there before so long");
+}
+
 struct AgentSection : Section {
   AgentKind kind = AgentKind::car;
   std::string client;
@@ -59,6 +80,7 @@ struct AgentSection : Section {
   double speed = 10;
   std::string obeys;
   std::optional<std::array<double, 2>> stop;
+  std::optional<GiveWaySection> gives_way;
   // pedestrians
   std::vector<StopSection> schedule;
   // lights
@@ -78,6 +100,7 @@ void describe(V& v, AgentSection& s) {
   v.optional("speed", s.speed, "cars: wanted, m/s");
   v.optional("obeys", s.obeys, "cars: the signal that they obey, as LIGHTS/HEAD");
   v.optional("stop", s.stop, "cars: where they wait for it, [x, y], on their path");
+  v.optional("gives_way", s.gives_way, "cars: to whom, as in a left turn across those who come towards one");
   v.optional("schedule", s.schedule, "pedestrians: where they are when; between two they walk straight");
   v.optional("phases", s.phases, "lights: what follows what, over and over");
   v.optional("wind", s.wind, "passive objects: m/s, world frame");

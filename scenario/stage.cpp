@@ -106,7 +106,8 @@ void Stage::carry_actuators(world::Carrier c) {
   for (world::Actuator& actuator : actuators_) actuator.carry(c);
 }
 
-void Stage::begin(RunRecord& record, RunWatch& watch) {
+void Stage::begin(RunRecord& record, RunWatch& watch, SimSpan every) {
+  record_every_ = every;
   record_ = &record;
   watch_ = &watch;
   Journal& journal = record.journal();
@@ -156,7 +157,8 @@ Result<Done, std::string> Stage::take_step() {
   }
   const auto stepped = world_->advance_to(next);
   if (!stepped.ok()) return fail(stepped.error().what);
-  if (record_ != nullptr) record_state();
+  const bool due = record_every_ == SimSpan::zero() || next.since_zero() % record_every_ == SimSpan::zero();
+  if (record_ != nullptr && due) record_state();
   if (watch_ != nullptr) watch_->at(next);
   return done();
 }

@@ -45,8 +45,9 @@ class Stage {
   /// model.
   Result<Done, std::string> command(std::uint32_t actuator, SimTime at, double value);
 
-  /// Makes the channels and records the first state. The watch is obeyed before each step.
-  void begin(RunRecord& record, RunWatch& watch);
+  /// Makes the channels and records the first state. The watch is obeyed before each step. `every`: how often the state
+  /// is recorded; zero = after every step.
+  void begin(RunRecord& record, RunWatch& watch, SimSpan every = SimSpan::zero());
   /// Instead of begin(), where another stage of the same run records the world: only the sensors' readings are.
   void begin_readings(Journal& journal, Producer& producer);
   /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
@@ -90,6 +91,7 @@ class Stage {
   std::optional<ChannelId> mark_channel_;  // made for the first mark: a run without any has the digest it always had
   std::vector<std::vector<ChannelId>> reading_channels_;
   SimTime next_view_;
+  SimSpan record_every_;
 };
 
 /// Sensor and actuator declarations of a scenario as the world takes them.

@@ -8,6 +8,7 @@
 #include "scenario/agent_parts.hpp"
 #include "scenario/stage.hpp"
 #include "scenario/v2x_unit.hpp"
+#include "world/vectors.hpp"
 
 namespace isochron {
 namespace {
@@ -27,7 +28,8 @@ bool is_equipped(const V2xSection& v2x, const std::string& name, const AgentSect
 /// Collects what is wrong.
 class Mistakes {
  public:
-  explicit Mistakes(const Scenario& scenario) : v2x_(*scenario.v2x), agents_(*scenario.agents) {
+  explicit Mistakes(const Scenario& scenario)
+      : v2x_(*scenario.v2x), agents_(*scenario.agents), robots_(scenario.robots) {
     for (const auto& [name, member] : agents_.members) {
       if (member.kind == AgentKind::car) cars_.push_back(name);
       if (member.kind == AgentKind::lights) lights_.push_back(name);
@@ -48,6 +50,9 @@ class Mistakes {
     if (v2x_.latitude < -89 || v2x_.latitude > 89) say(v2x_.place_of("latitude"), "must be within ±89 degrees");
     if (v2x_.longitude < -180 || v2x_.longitude > 180) say(v2x_.place_of("longitude"), "must be within ±180 degrees");
     for (const auto& [name, intersection] : v2x_.intersections) check(name, intersection);
+    for (const auto& [name, robot] : robots_) {
+      for (const auto& [sensor, section] : robot.sensors) check(section);
+    }
     if (!list_.empty()) throw InputError(std::move(list_));
   }
 
@@ -62,6 +67,18 @@ class Mistakes {
   void names(const char* key, const std::vector<std::string>& list, const std::vector<std::string>& all,
              const char* what) {
     for (const std::string& name : list) known(v2x_.place_of(key), name, all, what);
+  }
+  /// Places go out in messages: everybody must mean the same by them.
+  void check(const SensorSection& sensor) {
+    if (sensor.type != world::SensorType::gps) return;
+    const world::GpsOptions& gps = sensor.gps;
+    if (std::abs(gps.latitude - v2x_.latitude) < 1e-7 && std::abs(gps.longitude - v2x_.longitude) < 1e-7) return;
+    say(sensor.place, "this GPS has the world's origin elsewhere than `v2x` has",
+        "give both the same latitude and longitude: " + number(v2x_.latitude) + ", " + number(v2x_.longitude));
+  }
+  static std::string number(double value) {
+    std::string text = std::to_string(value);
+    return text.substr(0, text.find_last_not_of('0') + 1);
   }
   void check(const std::string& name, const IntersectionSection& intersection) {
     known(intersection.place, name, lights_, "agent of kind lights called");
@@ -79,9 +96,29 @@ class Mistakes {
 
   const V2xSection& v2x_;
   const AgentsSection& agents_;
+  const Named<RobotSection>& robots_;
   std::vector<std::string> cars_, lights_, stations_;
   std::vector<Mistake> list_;
 };
+
+/// Whether nothing can move it, nor what it hangs on.
+bool is_fixed(const world::Engine& engine, std::uint32_t body) {
+  const world::Catalog& catalog = engine.catalog();
+  for (; body != 0; body = catalog.parents[body]) {
+    const bool jointed = std::any_of(catalog.joints.begin(), catalog.joints.end(),
+                                     [&](const world::JointInfo& joint) { return joint.body == body; });
+    if (jointed || engine.can_place(body)) return false;
+  }
+  return true;
+}
+
+/// From the frame of a body to the world's.
+v2x::Box placed(v2x::Box box, const world::Pose& body) {
+  const world::Vec3 at = world::rotate(body.orientation, {box.centre.x, box.centre.y, box.centre.z});
+  box.centre = {body.position[0] + at[0], body.position[1] + at[1], body.position[2] + at[2]};
+  box.orientation = world::multiply(body.orientation, box.orientation);
+  return box;
+}
 
 /// A shape's bounding box, in the frame of its body; nothing for what cannot hide an antenna.
 std::optional<v2x::Box> box_of(const world::Geometry& g) {
@@ -119,8 +156,8 @@ void add_boxes(const Scenario& scenario, v2x::AirSettings& air) {
     if (!box || !geometry.collides) continue;
     if (const auto shape = shapes.find(geometry.body); shape != shapes.end()) {
       air.bodies[shape->second].boxes.push_back(*box);
-    } else if (geometry.body == 0 && std::min(box->half.x, box->half.y) > 0.5 && box->half.z > 0.5) {
-      air.buildings.push_back(*box);
+    } else if (is_fixed(engine, geometry.body) && std::min({box->half.x, box->half.y, box->half.z}) > 0.5) {
+      air.buildings.push_back(placed(*box, engine.motion(geometry.body).pose));
     }
   }
 }

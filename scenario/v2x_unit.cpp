@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "scenario/agent_parts.hpp"
 
@@ -115,16 +116,50 @@ v2x::VehicleMotion V2xUnit::motion_of(const Equipped& car, SimTime now, const Mo
           m.angular[2]};
 }
 
+std::optional<v2x::PositionFix> V2xUnit::fix_of(const Equipped& car, const v2x::VehicleMotion& now) const {
+  if (!car.car.receiver) return std::nullopt;
+  const SimTime taken = car.car.receiver->read(fix_);
+  if (taken == SimTime::before_all() || fix_.status.status < 0) return v2x::PositionFix{now.time, false};
+  const auto& arm = car.car.receiver->antenna;  // the car says where its middle is
+  const double c = std::cos(now.heading_rad), s = std::sin(now.heading_rad);
+  const v2x::Vec3 at = frame_.from(fix_.latitude, fix_.longitude, fix_.altitude);
+  return v2x::PositionFix{taken,
+                          true,
+                          {at.x - c * arm[0] + s * arm[1], at.y - s * arm[0] - c * arm[1], at.z - arm[2]},
+                          std::sqrt(fix_.position_covariance[0]),
+                          std::sqrt(fix_.position_covariance[4])};
+}
+
+std::optional<double> V2xUnit::green_in(const world::PathDriver& driver) const {
+  const auto car = std::find_if(cars_.begin(), cars_.end(), [&](const Equipped& e) { return e.car.driver == &driver; });
+  if (car == cars_.end() || !car->advice.speed_m_s) return std::nullopt;
+  return car->advice.green_in_s;
+}
+
+/// What its stations refused since the last time.
+v2x::AirRefused V2xUnit::take_refused() {
+  v2x::AirRefused now;
+  for (const Equipped& car : cars_) {
+    now.old += static_cast<std::uint32_t>(car.station->heard().stale);
+    now.unreadable += static_cast<std::uint32_t>(car.station->heard().unreadable);
+  }
+  const v2x::AirRefused before = std::exchange(refused_, now);
+  return {now.old - before.old, now.unreadable - before.unreadable};
+}
+
 v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion) {
   v2x::AirUp up;
   up.stamp = t;
   up.until = t + heartbeat;
+  up.refused = take_refused();
   for (const std::string& name : own_) {
     const world::Motion m = motion(name);
     up.bodies.push_back({name, m.pose.position, m.pose.orientation});
   }
   for (Equipped& car : cars_) {
-    if (auto out = car.station->speak(motion_of(car, t, motion), heartbeat)) {
+    v2x::VehicleMotion here = motion_of(car, t, motion);
+    here.fix = fix_of(car, here);
+    if (auto out = car.station->speak(here, heartbeat)) {
       up.sends.push_back({car.car.name, out->at, out->power_dbm, std::move(out->octets)});
     }
     if (car.advice.speed_m_s || car.advice.stop_within_m) {

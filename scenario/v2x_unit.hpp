@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ros_messages.hpp"
 #include "scenario/scenario.hpp"
 #include "v2x/comm/air.hpp"
 #include "v2x/station/roadside.hpp"
@@ -35,11 +36,17 @@ class V2xUnit {
  public:
   V2xUnit(const Scenario& scenario, const std::string& client);
 
+  struct Receiver {
+    std::array<double, 3> antenna{};  // on the car's body
+    /// Fills in what it said last, and says when; before_all() = nothing yet.
+    std::function<SimTime(sensor_msgs::NavSatFix&)> read{};
+  };
   /// A car that this client simulates, in the order of its members; its driver outlives this.
   struct Car {
     std::string name;
     std::array<double, 3> size{};  // half extents
     world::PathDriver* driver = nullptr;
+    std::optional<Receiver> receiver{};  // none: it knows where it is
   };
   void add(const Car& car);
 
@@ -49,6 +56,9 @@ class V2xUnit {
   void hear(v2x::AirNews news);
   /// Before each step: stations hear what has arrived by now; every 20 ms drivers are advised.
   void act(SimTime now, const MotionOf& motion);
+
+  /// In how many seconds a driver's signal is green, as its radio told; nothing: it was not told, or does not listen.
+  [[nodiscard]] std::optional<double> green_in(const world::PathDriver& driver) const;
 
   struct Counts {
     std::uint64_t heard = 0, late = 0, warnings = 0;
@@ -71,9 +81,11 @@ class V2xUnit {
     std::unique_ptr<v2x::RoadsideStation> station;
   };
   [[nodiscard]] v2x::VehicleMotion motion_of(const Equipped& car, SimTime now, const MotionOf& motion) const;
+  [[nodiscard]] std::optional<v2x::PositionFix> fix_of(const Equipped& car, const v2x::VehicleMotion& now) const;
   [[nodiscard]] v2x::OwnPath path_of(const Equipped& car, const v2x::VehicleMotion& motion) const;
   void advise(Equipped& car, SimTime now, const MotionOf& motion);
   void arrive(const v2x::AirDelivery& delivery);
+  v2x::AirRefused take_refused();
   Equipped* find(const std::string& name);
 
   const V2xSection& section_;
@@ -83,9 +95,11 @@ class V2xUnit {
   std::vector<Equipped> cars_;
   std::vector<Light> lights_;
   std::vector<std::string> members_;
+  mutable sensor_msgs::NavSatFix fix_;    // its memory serves again
   std::deque<v2x::AirDelivery> waiting_;  // in order of time
   std::vector<v2x::AirBusy> busy_;
   Counts counts_;
+  v2x::AirRefused refused_;  // told of so far
 };
 
 }  // namespace isochron

@@ -8,6 +8,7 @@ left out: they would call this test again. So are robot programs in Python, whic
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,6 +63,27 @@ def scratch_tree(folder: pathlib.Path) -> None:
     (folder / "build" / "release").symlink_to(BUILD)
 
 
+def run(script: str, environment: dict[str, str]) -> tuple[int, str]:
+    """Exit code and what was printed. What it leaves running, because it failed half way, is ended with it: otherwise
+    whoever waits for the end of its output waits for ever."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as said:
+        scratch_tree(pathlib.Path(folder))
+        process = subprocess.Popen(["bash", "-euxo", "pipefail", "-c", script], cwd=folder, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+        try:
+            code = process.wait(timeout=300)
+        except subprocess.TimeoutExpired:
+            said.write("\nstill running after 300 s")
+            code = 124
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # all of it has ended
+        process.wait()
+        said.seek(0)
+        return code, said.read()
+
+
 def main() -> int:
     environment = dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", ISOCHRON=str(BUILD / "bin" / "isochron"),
                        PYTHONPATH=str(SOURCE / "client" / "python"))
@@ -79,17 +101,14 @@ def main() -> int:
             script += f"\n{PYTHON} - <<'END_OF_BLOCK'\n{python}\nEND_OF_BLOCK\n"
         if not script.strip():
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            scratch_tree(pathlib.Path(folder))
-            result = subprocess.run(["bash", "-euxo", "pipefail", "-c", script], cwd=folder, env=environment,
-                                    capture_output=True, text=True, timeout=300)
+        code, said = run(script, environment)
         name = page.relative_to(SOURCE)
-        if result.returncode == 0:
+        if code == 0:
             passed += 1
             print(f"{name}: its commands work")
         else:
             failed += 1
-            print(f"{name}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}")
+            print(f"{name}: exit code {code}\n{said}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

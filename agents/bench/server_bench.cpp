@@ -70,7 +70,7 @@ class Talker {
     }
     return all;
   }
-  void hear(const wire::Down& down) { cache_.take(down); }
+  void hear(wire::Down& down) { cache_.take(down); }
 
  private:
   const std::vector<Crowd::Place>& places_;

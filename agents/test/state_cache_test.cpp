@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "agents/state.pb.h"
+
 namespace isochron::agents {
 namespace {
 
@@ -57,7 +59,7 @@ TEST_F(StateCacheTest, PassesWhileNobodyIsMoreThanTwoHeartbeatsBehind) {
 }
 
 TEST_F(StateCacheTest, TheNewestWordAboutTimeCountsHoweverDatagramsArrive) {
-  const auto old = down(10), newer = down(20);
+  auto old = down(10), newer = down(20);
   cache.take(newer);
   cache.take(old);
   EXPECT_EQ(cache.minimum(), at(20));
@@ -78,6 +80,32 @@ TEST_F(StateCacheTest, InterpolatesBetweenStampsAndGoesOnBeyondThem) {
   EXPECT_TRUE(beyond->extrapolated);
   EXPECT_EQ(beyond->age, SimSpan(20ms));
   EXPECT_NEAR(2 * std::atan2(beyond->body->orientation[3], beyond->body->orientation[0]), 0.02, 1e-12);
+}
+
+TEST(BodyState, GoesOutAsProtobufWritesItAndComesBackHoweverItWasWritten) {
+  const BodyState body{{1, -2, 3e9}, {0.5, 0.5, -0.5, 0.5}, {4, 5, 6}, {-7, 0, 1e-9}};
+  state::Body message;
+  message.mutable_position()->Assign(body.position.begin(), body.position.end());
+  message.mutable_orientation()->Assign(body.orientation.begin(), body.orientation.end());
+  message.mutable_linear()->Assign(body.linear.begin(), body.linear.end());
+  message.mutable_angular()->Assign(body.angular.begin(), body.angular.end());
+  Any any = to_any(body);
+  EXPECT_EQ(any.value(), message.SerializeAsString());
+  EXPECT_EQ(any.type_url(), to_any(message).type_url());
+  const std::string tail("\x28\x01", 2);  // a field that a later version might have
+  for (const std::string& more : {std::string(), tail}) {
+    any.set_value(message.SerializeAsString() + more);
+    const auto back = body_of(any);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->position, body.position);
+    EXPECT_EQ(back->orientation, body.orientation);
+    EXPECT_EQ(back->linear, body.linear);
+    EXPECT_EQ(back->angular, body.angular);
+  }
+  any = to_any(BodyState{.position = {std::nan(""), 0, 0}});
+  EXPECT_FALSE(body_of(any)) << "a place that is no number";
+  any.set_value("\x0a");
+  EXPECT_FALSE(body_of(any));
 }
 
 TEST_F(StateCacheTest, InterpolationMeetsItsEndsAndTurnsTheShortWay) {

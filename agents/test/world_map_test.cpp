@@ -105,6 +105,49 @@ TEST_F(WorldMapTest, OneWhoKeepsSpeakingButStandsStillIsShotDownWhenOthersWait) 
   EXPECT_EQ(map.minimum(), SimTime::zero() + SimSpan(15ms));
 }
 
+TEST_F(WorldMapTest, JoiningAnewDoesNotWipeOutAStall) {
+  Profile& a = join("a");
+  Profile* b = &join("b");
+  say(a, 0);
+  say(*b, 0);
+  int there = 0;
+  for (int round = 0; round < 4; ++round) {  // it stands still for nine seconds, goes away for one, and comes again
+    for (int i = 0; i < 90; ++i) {
+      now += WallSpan(100ms);
+      say(a, there + 15);
+      if (b->in_world()) say(*b, there);
+      map.scan(now);
+    }
+    now += WallSpan(1s);
+    say(a, there + 15);
+    ASSERT_FALSE(map.refusal("b", now));
+    b = &join("b");
+    there += 15;
+    say(*b, there);
+    EXPECT_EQ(b->in_world(), round == 0) << "once is forgiven, no more";
+  }
+  EXPECT_EQ(map.counts().stalled, 2U);
+  now += WallSpan(300s);
+  say(a, there + 15);
+  say(*b, there + 15);
+  EXPECT_TRUE(b->in_world()) << "in the end it may come back";
+}
+
+TEST_F(WorldMapTest, OneThatIsKilledIsNotOneThatStalled) {
+  Profile& a = join("a");
+  Profile* b = &join("b");
+  for (int round = 0; round < 4; ++round) {
+    say(a, 10 * round);
+    say(*b, 10 * round);
+    now += WallSpan(2s);  // b is gone, and a waits
+    say(a, 10 * round + 10);
+    b = &join("b");
+    say(*b, 10 * round + 10);
+    EXPECT_TRUE(b->in_world());
+  }
+  EXPECT_EQ(map.counts().stalled, 0U);
+}
+
 TEST_F(WorldMapTest, OneWhoRunsAheadIsFencedAndTheThirdTimeItIsOver) {
   Profile &a = join("a"), &b = join("b");
   say(a, 0);

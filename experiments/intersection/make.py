@@ -5,7 +5,8 @@
 
 Roads, buildings and signals are those of models/intersection.xml: four arms, two lanes in and two out on each, after
 University Avenue and Park Street in Madison (paper 004). The mesh of the real one is not public; this is one in kind.
-Thirty cars: twenty-two go straight on, six turn right, two are late and drive over the red. Distances and speeds are drawn."""
+Thirty cars: sixteen go straight on, six turn right, six turn left and give way to who comes towards them, two are late
+and drive over the red. Distances and speeds are drawn."""
 import argparse
 import math
 import os
@@ -22,10 +23,10 @@ COLOURS = ["0.7 0.1 0.1", "0.1 0.2 0.6", "0.85 0.85 0.85", "0.15 0.15 0.15", "0.
 PHASES = """      phases:
         - {lasts: 12s, green: [south, north]}
         - {lasts: 2s, yellow: [south, north]}
-        - {lasts: 1s}
+        - {lasts: 2s}
         - {lasts: 12s, green: [east, west]}
         - {lasts: 2s, yellow: [east, west]}
-        - {lasts: 1s}
+        - {lasts: 2s}
 """
 
 
@@ -44,18 +45,36 @@ def right_of(arm):
             return name
 
 
-def path_of(arm, lane, away, turns, end):
-    start = on_arm(arm, lane, away)
-    if not turns:
-        return [start, on_arm(OPPOSITE[arm], lane, end, outwards=True)]
-    to = right_of(arm)
-    entry, leave = on_arm(arm, lane, 13), on_arm(to, lane, 13, outwards=True)
-    corner = on_arm(arm, lane, abs((leave[0] if ARMS[arm][0] == 0 else leave[1]) * 0 + (0.5 + lane) * LANE))
-    curve = []
-    for i in range(1, 8):  # a quadratic curve through the corner
-        s = i / 8
-        curve.append(tuple((1 - s) ** 2 * e + 2 * s * (1 - s) * c + s * s * l for e, c, l in zip(entry, corner, leave)))
-    return [start, entry, *curve, leave, on_arm(to, lane, end, outwards=True)]
+def goal_of(arm, route):
+    return {"straight": OPPOSITE[arm], "right": right_of(arm), "left": OPPOSITE[right_of(arm)]}[route]
+
+
+def on_turn(arm, lane, to, s):
+    """A quadratic curve from stop line to stop line, by the corner where the two lanes would meet; s from 0 to 1."""
+    entry, leave = on_arm(arm, lane, STOP), on_arm(to, lane, STOP, outwards=True)
+    corner = (entry[0], leave[1]) if ARMS[arm][0] == 0 else (leave[0], entry[1])
+    return tuple((1 - s) ** 2 * e + 2 * s * (1 - s) * c + s * s * l for e, c, l in zip(entry, corner, leave))
+
+
+def path_of(arm, lane, away, route, end):
+    to = goal_of(arm, route)
+    ends = [on_arm(arm, lane, away), on_arm(to, lane, end, outwards=True)]
+    return ends if route == "straight" else [ends[0], *(on_turn(arm, lane, to, i / 8) for i in range(9)), ends[1]]
+
+
+def gives_way(arm, lane):
+    """Who turns left waits within the crossing for both lanes of those who come towards it."""
+    to, other = goal_of(arm, "left"), OPPOSITE[arm]
+    wait = on_turn(arm, lane, to, 0.2)
+    lanes = []
+    for oncoming in (0, 1):
+        line = on_arm(other, oncoming, STOP)
+        across = 0 if ARMS[arm][0] == 0 else 1  # the coordinate in which the two ways differ
+        s = min((i / 200 for i in range(201)), key=lambda i: abs(on_turn(arm, lane, to, i)[across] - line[across]))
+        meets = list(line)
+        meets[1 - across] = on_turn(arm, lane, to, s)[1 - across]
+        lanes.append(f"{{from: [{line[0]:g}, {line[1]:g}], meets: [{meets[0]:.2f}, {meets[1]:.2f}]}}")
+    return f"{{before: [{wait[0]:.2f}, {wait[1]:.2f}], to: [{', '.join(lanes)}]}}"
 
 
 def car(name, x, y, heading, colour):
@@ -73,7 +92,7 @@ def car(name, x, y, heading, colour):
 
 
 def traffic(seed):
-    """Who is where: (name, arm, lane, away, speed, turns, runs the red)."""
+    """Who is where: (name, arm, lane, away, speed, route, runs the red)."""
     draw = random.Random(seed)
     cars, number, lane_number = [], 1, 0
     for arm in ARMS:
@@ -81,7 +100,9 @@ def traffic(seed):
             away = 40 + draw.uniform(0, 25)
             for i in range(CARS_ON_A_LANE[lane_number]):
                 runs = lane == 0 and i == 0 and arm in ("west", "north")
-                turns = lane == 1 and i in (1, 3) and not runs and len([c for c in cars if c[5]]) < 6
+                turns = {0: "left", 1: "right"}[lane]
+                if runs or i not in (1, 3) or (i == 3 and arm in ("north", "west")):
+                    turns = "straight"
                 # Who runs the red comes late, and is in a hurry.
                 place = {"west": 125, "north": 330}[arm] + draw.uniform(-6, 6) if runs else away
                 cars.append((f"car{number:02d}", arm, lane, place, 15 if runs else draw.uniform(11, 13.5), turns, runs))
@@ -102,7 +123,7 @@ def lanes():
         for lane in (0, 1):
             def nodes(outwards):
                 return "[" + ", ".join("[%g, %g]" % on_arm(arm, lane, d, outwards) for d in (STOP, 60, 250, 420)) + "]"
-            to = [f"{OPPOSITE[arm]}_out_{lane + 1}"] + ([f"{right_of(arm)}_out_2"] if lane == 1 else [])
+            to = [f"{OPPOSITE[arm]}_out_{lane + 1}", f"{goal_of(arm, ('left', 'right')[lane])}_out_{lane + 1}"]
             lines.append(f"        {arm}_in_{lane + 1}: {{nodes: {nodes(False)}, head: {arm}, to: [{', '.join(to)}]}}")
             lines.append(f"        {arm}_out_{lane + 1}: {{nodes: {nodes(True)}}}")
     return "\n".join(lines)
@@ -111,13 +132,15 @@ def lanes():
 def scenario(seed, cars):
     members = ["    signals:", "      kind: lights", "      client: one", PHASES.rstrip()]
     ends = {}
-    for number, (name, arm, lane, away, speed, turns, runs) in enumerate(cars):
+    for number, (name, arm, lane, away, speed, route, runs) in enumerate(cars):
         # They come to rest one behind the other, far from the crossing.
-        to = (right_of(arm) if turns else OPPOSITE[arm], lane)
+        to = (goal_of(arm, route), lane)
         ends[to] = ends.get(to, 0) + 1
-        path = path_of(arm, lane, away, turns, 320 - 9 * ends[to])
+        path = path_of(arm, lane, away, route, 320 - 9 * ends[to])
         stop = on_arm(arm, lane, STOP + 3)
         obeys = "" if runs else f", obeys: signals/{arm}, stop: [{stop[0]:g}, {stop[1]:g}]"
+        if route == "left":
+            obeys += f", gives_way: {gives_way(arm, lane)}"
         model = ", model: kinematic" if number % 3 == 2 else ""
         points = ", ".join(f"[{x:.3f}, {y:.3f}]" for x, y in path)
         members.append(f"    {name}: {{kind: car, client: {CLIENTS[arm]}{model}, speed: {speed:.2f}, path: [{points}]{obeys}}}")

@@ -127,6 +127,83 @@ TEST(AgentWorld, SensorsSeeOthersAgentsWhereTheyAre) {
   EXPECT_GT(range_to(std::nullopt), 55) << "its body is out of the way";
 }
 
+/// How many of a camera's pixels show client b's car, which is so far ahead of client a's.
+std::size_t pixels_of_other(double ahead) {
+  const Scenario scenario = read(
+      "  members:\n    car01: {kind: car, client: a, path: [[1.75, -24], [1.75, 100]], speed: 0.001}\n"
+      "    car02: {kind: car, client: b, path: [[1.75, 0], [1.75, 100]]}\n"
+      "robots: {car01: {sensors: {eye: {type: camera, every: 10ms, position: [2.3, 0, 0.6], "
+      "picture: {width: 64, height: 48, colour: false, segmentation: true, segment_bodies: true}}}}}\n");
+  AgentWorld world(scenario, "a");
+  AgentState other;
+  other.name = "car02";
+  other.orientation = {std::sqrt(0.5), 0, 0, std::sqrt(0.5)};
+  other.position = {1.75, -24 + ahead, 0.54};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(world.place(other));
+    EXPECT_TRUE(world.take_step().ok());
+  }
+  const world::Reading* reading = world.stage().sensors().find("car01", "eye")->latest_at(world.time());
+  sensor_msgs::Image image;
+  if (reading == nullptr || !reading->decode(image)) return 0;
+  const auto body = *world.stage().world().catalog().body("car02") + 1;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i + 1 < image.data.size(); i += 2) {
+    count += image.data[i] + 256U * image.data[i + 1] == body ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(AgentWorld, CamerasSeeOthersAgentsSmallerTheFartherTheyAre) {
+  const std::size_t near = pixels_of_other(10), far = pixels_of_other(30);
+  EXPECT_GT(near, 60U);
+  EXPECT_GT(far, 5U);
+  EXPECT_GT(near, 3 * far);
+  EXPECT_EQ(pixels_of_other(-30), 0U) << "behind its back";
+}
+
+TEST(AgentWorld, GivesWayToWhoComesTowardsIt) {
+  // car01 turns left across the lane of car17, which client b simulates.
+  const Scenario scenario = read(
+      "  members:\n    car01: {kind: car, client: a, model: kinematic, speed: 8, path: [[1.75, -24], [1.75, -6], [0, "
+      "0], "
+      "[-10, 1.75], [-80, 1.75]], gives_way: {before: [1.75, -6], to: [{from: [-1.75, 13], meets: [-1.75, 0.5]}]}}\n"
+      "    car17: {kind: car, client: b, path: [[-1.75, 24], [-1.75, -100]]}\n");
+  const auto arrived = [&](double begins, double speed) {  // how far west car01 gets in thirteen seconds
+    AgentWorld world(scenario, "a");
+    AgentState other, own;
+    other.name = "car17";
+    other.orientation = {std::sqrt(0.5), 0, 0, -std::sqrt(0.5)};
+    double nearest = 1e9;
+    for (int i = 0; i < 2600; ++i) {
+      other.position = {-1.75, begins - speed * world.time().seconds(), 0.54};
+      other.linear = {0, -speed, 0};
+      EXPECT_TRUE(world.place(other));
+      EXPECT_TRUE(world.take_step().ok());
+      world.fill(0, own);
+      nearest = std::min(nearest, std::hypot(own.position[0] - other.position[0], own.position[1] - other.position[1]));
+    }
+    EXPECT_GT(nearest, 2.6) << "it ran into who has the right of way";
+    return -own.position[0];
+  };
+  const double alone = arrived(400, 0);
+  EXPECT_GT(alone, 10) << "nobody comes";
+  EXPECT_LT(arrived(60, 12), alone - 5) << "one comes, and it waits";
+  EXPECT_GT(arrived(40, 0), alone - 1) << "one stands and waits for something else";
+  EXPECT_LT(arrived(0.5, 0), 0) << "one stands where it would have to drive";
+}
+
+TEST(AgentsSection, GivingWayIsForCarsAndToSomebody) {
+  const std::string text = complaint(
+      "  members:\n"
+      "    car01: {kind: car, client: a, path: [[0, 0], [1, 0]], gives_way: {before: [0, 0], to: []}}\n"
+      "    anna: {kind: pedestrian, client: a, schedule: [{at: 0s, position: [0, 0]}], "
+      "gives_way: {before: [0, 0], to: [{from: [1, 1], meets: [1, 1]}]}}\n");
+  EXPECT_THAT(text, HasSubstr("gives way to nobody"));
+  EXPECT_THAT(text, HasSubstr("only cars give way"));
+  EXPECT_THAT(text, HasSubstr("the same place"));
+}
+
 TEST(AgentWorld, WheelsGoWithTheBodyThatTheyHangOn) {
   const Scenario scenario = read(
       "  members:\n    cone1: {kind: passive, client: a}\n"

@@ -110,6 +110,93 @@ double fastest(const std::string& options, SimSpan from) {
   return most;
 }
 
+/// What client a's car says of its place in two seconds: how far from where it is, and how sure it says it is.
+struct Said {
+  double off_most = 0, off_mean = 0, sure_m = -1;
+  int unavailable = 0;
+};
+Said places_said(const std::string& robots) {
+  const Scenario scenario = read("  medium: ideal\n" + lanes + robots);
+  AgentWorld world(scenario, "a");
+  const v2x::GeoFrame frame(scenario.v2x->latitude, scenario.v2x->longitude, scenario.v2x->altitude);
+  Said found;
+  int count = 0;
+  for (int i = 0; i < 200; ++i) {
+    AgentState car;
+    world.fill(1, car);
+    for (const v2x::AirSend& send : world.report_radio(10ms).sends) {
+      if (send.from != "car01") continue;
+      const auto message = v2x::decode(send.octets);
+      const v2x::BsmCore& core = std::get<v2x::Bsm>(message->message).core;
+      if (!core.latitude_deg) {
+        ++found.unavailable;
+        continue;
+      }
+      const v2x::Vec3 there = frame.from(*core.latitude_deg, *core.longitude_deg);
+      const double later = (send.at - world.time()).seconds();
+      const double off = std::hypot(there.x - car.position[0] - later * car.linear[0],
+                                    there.y - car.position[1] - later * car.linear[1]);
+      found.off_most = std::max(found.off_most, off);
+      found.off_mean += off;
+      ++count;
+      found.sure_m = core.accuracy.semi_major_m.value_or(-1);
+    }
+    for (int k = 0; k < 2; ++k) EXPECT_TRUE(world.take_step().ok());
+  }
+  found.off_mean /= std::max(count, 1);
+  return found;
+}
+std::string with_gps(const std::string& options) {
+  return "robots: {c: {body: car04, sensors: {gps: {type: gps, every: 100ms, position: [-1, 0, 0.95], "
+         "gps: {latitude: 43.0731, longitude: -89.4009, altitude: 260, " +
+         options + "}}}}}\n";
+}
+
+TEST(V2xUnit, ACarWithAReceiverSaysWhatItsReceiverSays) {
+  const Said truth = places_said("");
+  EXPECT_LT(truth.off_most, 0.03);
+  EXPECT_EQ(truth.sure_m, 0);
+  const Said exact = places_said(with_gps("horizontal_noise: 0, vertical_noise: 0"));
+  EXPECT_LT(exact.off_most, 0.2) << "of its middle, wherever the antenna is; it speeds up between two readings";
+  const Said noisy = places_said(with_gps("horizontal_noise: 2"));
+  EXPECT_GT(noisy.off_mean, 0.8);
+  EXPECT_GT(noisy.sure_m, 1.5);
+  EXPECT_EQ(truth.unavailable, 0);
+}
+
+TEST(V2xSection, AReceiverHasTheOriginThatMessagesHave) {
+  EXPECT_THAT(complaint(lanes + "robots: {c: {body: car04, sensors: {gps: {type: gps, every: 100ms}}}}\n"),
+              HasSubstr("origin elsewhere"));
+}
+
+TEST(V2xUnit, WhoKnowsWhenItTurnsGreenDoesNotBrakeForTheRed) {
+  // Red for some 5 s more: who is told rolls up to the line and over it; who is not stops, and starts from rest.
+  const auto slowest = [](const std::string& options) {
+    const Scenario scenario = read("  medium: ideal\n" + options + lanes);
+    AgentWorld world(scenario, "a");
+    world.skip_to(SimTime::zero() + SimSpan(12s));
+    v2x::Air air(air_settings(scenario));
+    AgentState car;
+    double least = 1e9;
+    for (int i = 0; i < 1200; ++i) {
+      air.hear(world.report_radio(10ms));
+      v2x::AirNews news;
+      air.advance(world.time() + 10ms, [&](v2x::AirDelivery&& d) { news.deliveries.push_back(std::move(d)); });
+      world.radio()->hear(std::move(news));
+      for (int k = 0; k < 2; ++k) EXPECT_TRUE(world.take_step().ok());
+      world.fill(1, car);
+      if (i > 200) least = std::min(least, std::hypot(car.linear[0], car.linear[1]));
+      const bool red = world.time() > SimTime::zero() + SimSpan(12s) && world.time() < SimTime::zero() + SimSpan(20s);
+      EXPECT_FALSE(red && car.position[1] > -13 && car.position[1] < 0) << "over the line at red";
+    }
+    EXPECT_GT(car.position[1], 0) << "it got through";
+    return least;
+  };
+  const double told = slowest(""), deaf = slowest("  deaf: [car01]\n");
+  EXPECT_GT(told, 2);
+  EXPECT_GT(told, deaf + 0.5);
+}
+
 TEST(V2xUnit, ADriverTakesTheAdviceUnlessDeaf) {
   // The signal is red for 7 s more: slowly.
   const double advised = fastest("", 13s), deaf = fastest("  deaf: [car01]\n", 13s);

@@ -28,7 +28,10 @@ std::unique_ptr<Medium> made(const AirSettings& settings, const Obstruction& bet
 
 }  // namespace
 
-Air::Air(const AirSettings& settings) : stations_(settings.stations), medium_(made(settings, boxes_)) {
+Air::Air(const AirSettings& settings)
+    : stations_(settings.stations),
+      medium_(made(settings, boxes_)),
+      attacked_(dynamic_cast<const AttackedMedium*>(medium_.get())) {
   for (const Box& building : settings.buildings) boxes_.add_fixed(building);
   for (const AirShape& shape : settings.bodies) shapes_[shape.name] = boxes_.add_body(shape.boxes);
   for (const AirStation& station : stations_) {
@@ -53,6 +56,8 @@ void Air::place(const AirBody& body) {
 }
 
 void Air::hear(const AirUp& up) {
+  refused_.old += up.refused.old;
+  refused_.unreadable += up.refused.unreadable;
   for (const AirBody& body : up.bodies) place(body);
   for (const AirSend& send : up.sends) {
     const auto id = ids_.find(send.from);
@@ -90,9 +95,19 @@ void Air::witness(const Transmission& t) {
   }
 }
 
+void Air::take_counts(AirLog& log) {
+  log.refused = std::exchange(refused_, {});
+  if (attacked_ == nullptr) return;
+  const AttackedMedium::Tampering now = attacked_->tampering(), before = std::exchange(told_, now);
+  const auto more = [](std::uint64_t to, std::uint64_t from) { return static_cast<std::uint32_t>(to - from); };
+  log.tampered = {more(now.altered, before.altered), more(now.delayed, before.delayed),
+                  more(now.dropped, before.dropped), more(now.replayed, before.replayed)};
+}
+
 AirLog Air::log(SimTime stamp) {
   AirLog log{stamp, std::exchange(frames_, {}), {}};
   if (now_ - busy_from_ < busy_every) return log;
+  take_counts(log);
   const double span = (now_ - busy_from_).seconds();
   for (StationId i = 0; i < stations_.size(); ++i) {
     const SimSpan busy = medium_->busy_time(i);

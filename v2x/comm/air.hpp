@@ -66,6 +66,7 @@ class Air {
  private:
   void witness(const Transmission& t);
   void place(const AirBody& body);
+  void take_counts(AirLog& log);
 
   std::vector<AirStation> stations_;
   std::map<std::string, StationId> ids_;
@@ -77,6 +78,9 @@ class Air {
   std::vector<AirFrame> frames_;
   std::vector<SimSpan> busy_before_;
   SimTime busy_from_;
+  const AttackedMedium* attacked_;  // the medium, if there are attacks
+  AttackedMedium::Tampering told_;
+  AirRefused refused_;
   std::uint64_t late_ = 0;
 };
 

@@ -35,6 +35,13 @@ void AirFigures::take(const AirLog& log) {
     busy_max_ = std::max(busy_max_, busy.ratio);
     ++busy_count_;
   }
+  Interference& i = interference_;
+  i.altered += log.tampered.altered;
+  i.delayed += log.tampered.delayed;
+  i.dropped += log.tampered.dropped;
+  i.replayed += log.tampered.replayed;
+  i.refused_old += log.refused.old;
+  i.refused_unreadable += log.refused.unreadable;
 }
 
 void AirFigures::take(const AirFrame& frame) {
@@ -86,10 +93,13 @@ std::string to_json(const AirFigures& figures) {
     latencies.push_back(Json::array({static_cast<double>(i) * AirFigures::latency_bin_s, figures.latencies()[i]}));
   }
   const AirFigures::Latency latency = figures.latency();
+  const AirFigures::Interference& i = figures.interference();
   return Json{
       {"messages", figures.frames()},
       {"by_type", types},
       {"receptions", fates},
+      {"tampered", {{"altered", i.altered}, {"delayed", i.delayed}, {"dropped", i.dropped}, {"replayed", i.replayed}}},
+      {"refused", {{"old", i.refused_old}, {"unreadable", i.refused_unreadable}}},
       {"by_distance", distance},
       {"latency_s", {{"mean", latency.mean_s}, {"p50", latency.p50_s}, {"p99", latency.p99_s}, {"max", latency.max_s}}},
       {"latencies", latencies},

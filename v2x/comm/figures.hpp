@@ -34,6 +34,11 @@ class AirFigures {
   struct Latency {
     double mean_s = 0, p50_s = 0, p99_s = 0, max_s = 0;
   };
+  struct Interference {
+    std::uint64_t altered = 0, delayed = 0, dropped = 0, replayed = 0;  // by an attacker
+    std::uint64_t refused_old = 0, refused_unreadable = 0;              // by those who heard it
+  };
+  [[nodiscard]] const Interference& interference() const { return interference_; }
   [[nodiscard]] bool empty() const { return frames_ == 0; }
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
   [[nodiscard]] const std::map<int, std::uint64_t>& frames_by_type() const { return types_; }
@@ -55,6 +60,7 @@ class AirFigures {
   double latency_sum_ = 0, latency_max_ = 0;
   double busy_sum_ = 0, busy_max_ = 0;
   std::uint64_t busy_count_ = 0;
+  Interference interference_;
 };
 
 /// One JSON object.

@@ -36,6 +36,19 @@ struct AirAdvice {
 };
 ISOCHRON_MESSAGE(AirAdvice, "isochron_msgs/msg/AirAdvice", name, speed_m_s, stop_within_m, threat_in_s)
 
+/// Messages that stations heard and refused.
+struct AirRefused {
+  std::uint32_t old = 0;         // delayed, or replayed
+  std::uint32_t unreadable = 0;  // altered
+};
+ISOCHRON_MESSAGE(AirRefused, "isochron_msgs/msg/AirRefused", old, unreadable)
+
+/// Messages that an attacker had his hands on.
+struct AirTampered {
+  std::uint32_t altered = 0, delayed = 0, dropped = 0, replayed = 0;
+};
+ISOCHRON_MESSAGE(AirTampered, "isochron_msgs/msg/AirTampered", altered, delayed, dropped, replayed)
+
 /// Client to medium.
 struct AirUp {
   SimTime stamp;
@@ -43,8 +56,9 @@ struct AirUp {
   std::vector<AirBody> bodies;
   std::vector<AirSend> sends;
   std::vector<AirAdvice> advice;  // for the journal
+  AirRefused refused{};           // since the last one
 };
-ISOCHRON_MESSAGE(AirUp, "isochron_msgs/msg/AirUp", stamp, until, bodies, sends, advice)
+ISOCHRON_MESSAGE(AirUp, "isochron_msgs/msg/AirUp", stamp, until, bodies, sends, advice, refused)
 
 struct AirDelivery {
   std::string to;
@@ -85,12 +99,14 @@ struct AirFrame {
 ISOCHRON_MESSAGE(AirFrame, "isochron_msgs/msg/AirFrame", from, type, octets, sent, started, ended, to, fate, distance_m,
                  latency_s, power_dbm)
 
-/// What ended on the air in one heartbeat, and how busy it was.
+/// What ended on the air in one heartbeat, how busy it was, and what was tampered with and refused since the last one.
 struct AirLog {
   SimTime stamp;
   std::vector<AirFrame> frames;
   std::vector<AirBusy> busy;  // every 100 ms
+  AirTampered tampered{};
+  AirRefused refused{};
 };
-ISOCHRON_MESSAGE(AirLog, "isochron_msgs/msg/AirLog", stamp, frames, busy)
+ISOCHRON_MESSAGE(AirLog, "isochron_msgs/msg/AirLog", stamp, frames, busy, tampered, refused)
 
 }  // namespace isochron::v2x

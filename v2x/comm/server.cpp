@@ -117,7 +117,7 @@ bool CommServer::exchange(Visitor& visitor, std::span<const std::byte> frame) {
   const auto opened = visitor.opener->open(frame);
   if (!opened) return false;
   const auto up = cdr_read<AirUp>(opened->payload);
-  if (!up) return false;
+  if (!up || !air_.believes(visitor.name, *up)) return false;
   send_sealed(*visitor.stream, *visitor.sealer, air_.exchange(visitor.name, *up));
   return true;
 }

@@ -27,7 +27,7 @@
 
 namespace isochron::v2x {
 
-inline constexpr const char* comm_context = "isochron comm 1";
+inline constexpr const char* comm_context = "isochron comm 2";
 
 class CommServer {
  public:

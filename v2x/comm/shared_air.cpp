@@ -1,9 +1,26 @@
 #include "v2x/comm/shared_air.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace isochron::v2x {
+namespace {
+
+constexpr SimSpan longest_heartbeat = std::chrono::seconds(10);
+constexpr SimTime latest = SimTime::from_ns(1'000'000'000'000'000'000);  // 31 years
+constexpr std::size_t longest_message = 2304;                            // octets that 802.11 carries
+
+template <std::size_t N>
+bool within(const std::array<double, N>& numbers, double most) {
+  return std::all_of(numbers.begin(), numbers.end(), [most](double x) { return std::fabs(x) <= most; });
+}
+
+bool is_orientation(const std::array<double, 4>& q) {
+  return within(q, 2) && q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 1e-6;
+}
+
+}  // namespace
 
 SharedAir::SharedAir(const AirSettings& settings, std::map<std::string, std::string> owners, OnLog on_log)
     : air_(settings), owners_(std::move(owners)), on_log_(std::move(on_log)) {}
@@ -16,6 +33,22 @@ void SharedAir::enter(const std::string& client) {
 void SharedAir::leave(const std::string& client) {
   const std::lock_guard lock(mutex_);
   if (seats_.erase(client) > 0) advance();
+}
+
+bool SharedAir::believes(const std::string& client, const AirUp& up) const {
+  const auto others = [&](const std::string& station) {
+    const auto owner = owners_.find(station);
+    return owner != owners_.end() && owner->second != client;
+  };
+  if (up.stamp < SimTime::zero() || up.stamp > latest || up.until < up.stamp) return false;
+  if (up.until - up.stamp > longest_heartbeat) return false;
+  for (const AirBody& body : up.bodies) {
+    if (others(body.name) || !within(body.position, 1e7) || !is_orientation(body.orientation)) return false;
+  }
+  return std::all_of(up.sends.begin(), up.sends.end(), [&](const AirSend& send) {
+    return !others(send.from) && send.at >= up.stamp && send.at <= up.until && std::fabs(send.power_dbm) <= 60 &&
+           send.octets.size() <= longest_message;
+  });
 }
 
 AirNews SharedAir::exchange(const std::string& client, const AirUp& up) {

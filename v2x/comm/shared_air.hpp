@@ -26,6 +26,8 @@ class SharedAir {
   /// From now on the medium waits for it.
   void enter(const std::string& client);
   void leave(const std::string& client);
+  /// Whether a client may say that: of its own stations, in numbers that mean something. Others are better not asked.
+  [[nodiscard]] bool believes(const std::string& client, const AirUp& up) const;
   AirNews exchange(const std::string& client, const AirUp& up);
 
   [[nodiscard]] AirFigures figures() const;

@@ -1,7 +1,7 @@
 #pragma once
 // Who will be in the way: another vehicle, known by what it says, perhaps hidden behind a corner, that crosses one's
-// own path at about the time that one is there. Vehicles of the same or the opposite direction are others' business
-// (car following, lanes).
+// own path at about the time that one is there, or stands across it. Vehicles of the same or the opposite direction are
+// others' business (car following, lanes).
 
 #include <optional>
 #include <span>
@@ -34,7 +34,8 @@ struct WarningSettings {
   double beside_m = 0.7;     // room that both want at their sides
   double apart_s = 0.8;      // in time, between one and the other
   double clearance_m = 2.5;  // stop so far before the place where paths cross
-  double pickup_m_s2 = 2;    // how hard one may accelerate meanwhile
+  double pickup_m_s2 = 2;    // how hard one may accelerate meanwhile,
+  double leaving_m_s2 = 1;   // and how hard one surely does when one leaves
 };
 
 struct Threat {

@@ -15,8 +15,16 @@ struct GreenAdviceSettings {
   double acceleration_m_s2 = 1.5;
 };
 
-/// Nothing: no green that was told of can be met, or the stop line is passed. Never above the limit.
-std::optional<double> speed_for_green(double distance_m, double speed_m_s, double limit_m_s,
-                                      std::span<const GreenWindow> greens, const GreenAdviceSettings& settings = {});
+struct GreenAdvice {
+  double speed_m_s = 0;
+  double green_in_s = 0;  // when the green begins that it aims at; 0 = it is green
+  friend bool operator==(const GreenAdvice&, const GreenAdvice&) = default;
+};
+
+/// Nothing: no green that was told of can be met, or the stop line is passed. Never above the limit, and never below it
+/// for one who meets the green that is.
+std::optional<GreenAdvice> speed_for_green(double distance_m, double speed_m_s, double limit_m_s,
+                                           std::span<const GreenWindow> greens,
+                                           const GreenAdviceSettings& settings = {});
 
 }  // namespace isochron::v2x

@@ -44,18 +44,29 @@ VehicleStation::VehicleStation(const VehicleSettings& settings, const GeoFrame& 
   count_ = static_cast<int>(draws_.below(128));
 }
 
+/// Its receiver's place, carried on; without a receiver the true one.
+void VehicleStation::fill_place(BsmCore& core, const VehicleMotion& motion, SimTime at) const {
+  const PositionFix fix = motion.fix.value_or(PositionFix{motion.time, true, motion.position, 0, 0});
+  if (!fix.found || at - fix.time > settings_.fix_lasts) return;  // "unavailable"
+  const auto place = frame_.at(moved(fix.position, motion.velocity_m_s, (at - fix.time).seconds()));
+  core.latitude_deg = place.latitude_deg;
+  core.longitude_deg = place.longitude_deg;
+  core.elevation_m = std::clamp(place.elevation_m, -400.0, 6000.0);
+  const auto told = [](double metres) { return std::min(metres, 12.7); };  // that means "so much, or more"
+  const bool northerly = fix.north_m >= fix.east_m;
+  core.accuracy.semi_major_m = told(std::max(fix.east_m, fix.north_m));
+  core.accuracy.semi_minor_m = told(std::min(fix.east_m, fix.north_m));
+  core.accuracy.orientation_rad = northerly ? 0 : std::numbers::pi / 2;  // of the major axis, from north
+}
+
 Bytes VehicleStation::bsm(const VehicleMotion& motion, SimTime at) {
   Frame frame;
   BsmCore& core = frame.message.emplace<Bsm>().core;
   const double later = (at - motion.time).seconds(), speed = length(motion.velocity_m_s);
-  const auto place = frame_.at(moved(motion.position, motion.velocity_m_s, later));
   core.msg_count = count_ = (count_ + 1) % 128;
   core.id = settings_.id;
   core.sec_mark_s = second_of_minute(at);
-  core.latitude_deg = place.latitude_deg;
-  core.longitude_deg = place.longitude_deg;
-  core.elevation_m = std::clamp(place.elevation_m, -400.0, 6000.0);
-  core.accuracy = {0.5, 0.5, 0};
+  fill_place(core, motion, at);
   core.transmission = TransmissionState::forward;
   core.speed_m_s = std::min(speed, 163.8);
   core.heading_rad = sent_heading(motion.heading_rad + motion.yaw_rate_rad_s * later);
@@ -128,8 +139,10 @@ void VehicleStation::take(const Bsm& bsm, SimTime received) {
   n.then.heading_rad = compass(*core.heading_rad);
   n.then.speed_m_s = *core.speed_m_s;
   n.then.acceleration_m_s2 = core.acceleration.longitudinal_m_s2.value_or(0);
-  n.then.width_m = core.size.width_m.value_or(1.8);
-  n.then.length_m = core.size.length_m.value_or(4.5);
+  // Who does not know exactly where it is may be anywhere within that.
+  const double unsure = 2 * core.accuracy.semi_major_m.value_or(0);
+  n.then.width_m = core.size.width_m.value_or(1.8) + unsure;
+  n.then.length_m = core.size.length_m.value_or(4.5) + unsure;
   n.yaw_rate_rad_s = -core.acceleration.yaw_rate_rad_s;
 }
 
@@ -154,7 +167,10 @@ Advice VehicleStation::advise(const VehicleMotion& motion, const OwnPath& path) 
   if (const auto approach = road_.approach(motion.position, motion.heading_rad, motion.time)) {
     const double limit = approach->limit_m_s > 0 ? std::min(approach->limit_m_s, path.wanted_m_s) : path.wanted_m_s;
     const double to_line = approach->distance_m - path.length_m / 2;
-    advice.speed_m_s = speed_for_green(to_line, path.speed_m_s, limit, approach->greens, settings_.green);
+    if (const auto green = speed_for_green(to_line, path.speed_m_s, limit, approach->greens, settings_.green)) {
+      advice.speed_m_s = green->speed_m_s;
+      advice.green_in_s = green->green_in_s;
+    }
   }
   for (const auto& [id, neighbour] : neighbours_) {
     if (motion.time - neighbour.heard > settings_.memory) continue;

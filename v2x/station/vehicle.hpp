@@ -20,6 +20,14 @@
 
 namespace isochron::v2x {
 
+/// Where a satellite receiver says that the vehicle is.
+struct PositionFix {
+  SimTime time;
+  bool found = false;  // whether it sees enough of them
+  Vec3 position{};
+  double east_m = 0, north_m = 0;  // standard deviations
+};
+
 /// How the vehicle moves now.
 struct VehicleMotion {
   SimTime time;
@@ -27,6 +35,7 @@ struct VehicleMotion {
   Vec3 velocity_m_s;
   double heading_rad = 0;  // from east, counter-clockwise
   double yaw_rate_rad_s = 0;
+  std::optional<PositionFix> fix{};  // what it says of its place; nothing: it has no receiver, and says where it is
 };
 
 struct VehicleSettings {
@@ -39,11 +48,13 @@ struct VehicleSettings {
   WarningSettings warning;
   SimSpan freshness = std::chrono::milliseconds(700);  // older messages are refused: delayed, or replayed
   SimSpan memory = std::chrono::milliseconds(1500);    // who was not heard for so long is forgotten
+  SimSpan fix_lasts = std::chrono::seconds(1);         // after that its own place is "unavailable"
   double hard_braking_m_s2 = 4.5;  // who would need more than this for the red is not expected to stop
 };
 
 struct Advice {
   std::optional<double> speed_m_s;      // for the green
+  double green_in_s = 0;                // when that green begins; 0 = it is
   std::optional<double> stop_within_m;  // warning: brake, so as to stand within so many metres
   double threat_in_s = 0;
   std::uint32_t threat = 0;  // who
@@ -78,6 +89,7 @@ class VehicleStation {
 
  private:
   [[nodiscard]] Bytes bsm(const VehicleMotion& motion, SimTime at);
+  void fill_place(BsmCore& core, const VehicleMotion& motion, SimTime at) const;
   void take(const Bsm& bsm, SimTime received);
   [[nodiscard]] bool expected_to_stop(const Expected& other, SimTime now) const;
 

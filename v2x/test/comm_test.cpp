@@ -8,6 +8,7 @@
 #include "v2x/comm/client.hpp"
 #include "v2x/comm/figures.hpp"
 #include "v2x/comm/server.hpp"
+#include "v2x/test/comm_visitor.hpp"
 
 namespace isochron::v2x {
 namespace {
@@ -194,6 +195,40 @@ TEST(CommServer, AClientThatEndsHoldsNobodyUp) {
   for (int i = 0; i < 2000 && serving.air_.clients() > 1; ++i) std::this_thread::sleep_for(5ms);
   ASSERT_TRUE(one.exchange(up("a", at(100ms), 0, true)));
   EXPECT_GT(serving.air_.time(), at(100ms));
+}
+
+/// Whether a client that was let in is still there after it said so.
+bool stays(const AirUp& said) {
+  const link::Key key = link::Key::generate();
+  DeskReactor desk;
+  SharedAir air(two_cars("802.11p"), owners, [](const AirLog&) {});
+  CommServer server(desk, key, Address::loopback(1), air, {"one", "two"});
+  CommVisitor visitor(desk, key);
+  EXPECT_TRUE(visitor.join(std::string("one")));
+  std::vector<std::byte> bytes(cdr_size(said));
+  cdr_write(said, bytes);
+  visitor.say_sealed(bytes);
+  EXPECT_EQ(server.strangers(), visitor.inside() ? 0u : 1u);
+  return visitor.inside();
+}
+
+TEST(CommServer, ShowsOutWhoSpeaksForOthersOrSaysWhatCannotBe) {
+  EXPECT_TRUE(stays(up("a", at(10ms), 0, true)));
+  EXPECT_FALSE(stays(up("b", at(10ms), 0, false))) << "where another client's car is";
+  AirUp said = up("a", at(10ms), 0, true);
+  said.sends[0].from = "b";
+  EXPECT_FALSE(stays(said)) << "what another client's car sends";
+  said = up("a", at(10ms), 0, true);
+  said.sends[0].at = at(1s);
+  EXPECT_FALSE(stays(said)) << "at a time that is not its turn";
+  said = up("a", at(10ms), 0, true);
+  said.sends[0].power_dbm = std::nan("");
+  EXPECT_FALSE(stays(said));
+  EXPECT_FALSE(stays(up("a", at(10ms), std::nan(""), true)));
+  EXPECT_FALSE(stays(up("a", at(1'200'000'000s), 0, true)));
+  said = up("a", at(10ms), 0, true);
+  said.until = at(1000s);
+  EXPECT_FALSE(stays(said)) << "a heartbeat of a quarter of an hour";
 }
 
 TEST(CommClient, GoesOnWithoutAServer) {

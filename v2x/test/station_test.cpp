@@ -80,6 +80,52 @@ TEST(VehicleStation, SaysTenTimesASecondWhereItIs) {
   EXPECT_NEAR(said, 50, 2);
 }
 
+BsmCore said(VehicleStation& car, const VehicleMotion& motion) {
+  const auto out = car.speak(motion, 200ms);
+  EXPECT_TRUE(out);
+  return std::get<Bsm>(decode(out->octets)->message).core;
+}
+
+TEST(VehicleStation, SaysWhatItsReceiverSaysAndHowSureThatIs) {
+  VehicleStation car({.id = 7, .name = "car"}, madison);
+  VehicleMotion motion = driving(at(1s), {0, 0, 0}, east, 0);
+  motion.fix = PositionFix{at(950ms), true, {3, -2, 0}, 1.5, 0.5};
+  const BsmCore core = said(car, motion);
+  const Vec3 there = madison.from(*core.latitude_deg, *core.longitude_deg);
+  EXPECT_NEAR(there.x, 3, 0.02);
+  EXPECT_NEAR(there.y, -2, 0.02);
+  EXPECT_NEAR(*core.accuracy.semi_major_m, 1.5, 0.03);
+  EXPECT_NEAR(*core.accuracy.semi_minor_m, 0.5, 0.03);
+  EXPECT_NEAR(*core.accuracy.orientation_rad, std::numbers::pi / 2, 1e-3);
+  VehicleStation exact({.id = 8, .name = "exact"}, madison);
+  EXPECT_EQ(*said(exact, driving(at(1s), {0, 0, 0}, east, 0)).accuracy.semi_major_m, 0);
+}
+
+TEST(VehicleStation, CarriesItsFixOnUntilItsNextOne) {
+  VehicleStation car({.id = 7, .name = "car"}, madison);
+  VehicleMotion motion = driving(at(1s), {0, 0, 0}, east, 10);
+  motion.fix = PositionFix{at(900ms), true, {-1, 0, 0}, 1, 1};
+  const auto out = car.speak(motion, 200ms);
+  ASSERT_TRUE(out);
+  const BsmCore core = std::get<Bsm>(decode(out->octets)->message).core;
+  EXPECT_NEAR(madison.from(*core.latitude_deg, *core.longitude_deg).x, (out->at - at(1s)).seconds() * 10, 0.02);
+}
+
+TEST(VehicleStation, WithoutSatellitesItsPlaceIsUnavailable) {
+  for (const PositionFix& fix : {PositionFix{at(1s), false}, PositionFix{at(-500ms), true}}) {
+    VehicleStation car({.id = 7, .name = "car"}, madison), other({.id = 9, .name = "other"}, madison);
+    VehicleMotion motion = driving(at(1s), {0, 0, 0}, east, 10);
+    motion.fix = fix;
+    const auto out = car.speak(motion, 200ms);
+    ASSERT_TRUE(out);
+    const BsmCore core = std::get<Bsm>(decode(out->octets)->message).core;
+    EXPECT_FALSE(core.latitude_deg || core.longitude_deg || core.accuracy.semi_major_m);
+    EXPECT_NEAR(*core.speed_m_s, 10, 0.02);
+    other.hear(out->at + 1ms, out->octets);
+    EXPECT_TRUE(other.neighbours().empty());
+  }
+}
+
 TEST(VehicleStation, CanSayEveryHeading) {
   for (const double off : {-1e-4, -1e-5, -1e-9, 0.0, 1e-9, 1e-5, 1e-4}) {
     VehicleStation car({.id = 7, .name = "car"}, madison);
@@ -199,9 +245,10 @@ TEST_F(AtTheLight, ASlowerApproachMeetsTheGreen) {
   hear(at(0s), red, green, at(10s));
   const Advice advised = advice({1.75, -90, 0}, north, 10);
   ASSERT_TRUE(advised.speed_m_s);
-  // At that speed its nose is at the line some 1.5 s after the signal turned.
+  // At that speed its nose is at the line a little after the signal turned.
   const double arrives = (90 - 13 - 2.25) / *advised.speed_m_s + now_.seconds();
-  EXPECT_NEAR(arrives, 11.5, 0.15);
+  EXPECT_NEAR(arrives, 10 + GreenAdviceSettings{}.after_green_s, 0.15);
+  EXPECT_NEAR(advised.green_in_s, 10 - now_.seconds(), 0.1);
 }
 
 TEST_F(AtTheLight, AGreenThatCanBeReachedIsDrivenAtAtTheLimit) {
@@ -254,6 +301,11 @@ TEST(CollisionWarning, OnlyCrossingTrafficAtTheSameTimeMatters) {
   EXPECT_FALSE(find_threat(own, other));
   other = {{-30, -1.75, 0}, east, 0, 0};  // stands
   EXPECT_FALSE(find_threat(own, other));
+  other = {{0, -1.75, 0}, east, 0, 0};  // stands across the lane
+  ASSERT_TRUE(find_threat(own, other));
+  EXPECT_LT(find_threat(own, other)->stop_within_m, 30 - 1.75 - 0.9 - 2.25);
+  other = {{1.75, -1.75, 0}, north, 0, 0};  // stands in the lane: whoever drives there sees it
+  EXPECT_FALSE(find_threat(own, other));
   other = {{-30, -1.75, 0}, east, 10, -3};  // brakes, and stands in time
   EXPECT_FALSE(find_threat(own, other));
 }
@@ -262,12 +314,23 @@ TEST(GreenAdvice, NeverAboveTheLimitAndNeverAtRed) {
   for (double distance = 5; distance < 200; distance += 7) {
     for (double begin = 0; begin < 30; begin += 1.3) {
       const GreenWindow windows[]{{begin, begin + 8}, {begin + 20, begin + 28}};
-      const auto speed = speed_for_green(distance, 13, 13, windows);
-      if (!speed) continue;
-      EXPECT_LE(*speed, 13);
-      const double arrives = distance / *speed;
+      const auto advice = speed_for_green(distance, 13, 13, windows);
+      if (!advice) continue;
+      EXPECT_LE(advice->speed_m_s, 13);
+      const double arrives = distance / advice->speed_m_s;
       const bool first = arrives >= begin && arrives <= begin + 8, second = arrives >= begin + 20;
       EXPECT_TRUE(first || second) << distance << " m, green in " << begin << " s: arrives in " << arrives;
+    }
+  }
+}
+
+TEST(GreenAdvice, DoesNotSlowDownWhoMeetsTheGreenThatIs) {
+  for (double distance = 5; distance < 200; distance += 7) {
+    for (double speed = 2; speed <= 13; speed += 1) {
+      const GreenWindow windows[]{{-3, distance / 13 + 8}, {distance / 13 + 20, distance / 13 + 28}};
+      const auto advice = speed_for_green(distance, speed, 13, windows);
+      ASSERT_TRUE(advice);
+      EXPECT_EQ(*advice, (GreenAdvice{13, 0})) << distance << " m at " << speed << " m/s";
     }
   }
 }
