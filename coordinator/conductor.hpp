@@ -122,7 +122,6 @@ class Conductor {
             std::span<const std::byte> bytes = {}, SimTime stamp = {});
   void flush_happenings(SimTime before);
 
-
   Plant& plant_;
   CoordinatorOptions options_;
   Recorder* recorder_;

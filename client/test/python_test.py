@@ -107,7 +107,8 @@ class PythonTest(unittest.TestCase):
             journal, scenario = os.path.join(folder, "late.mcap"), os.path.join(folder, "prey.yaml")
             with open(scenario, "w") as file:
                 file.write(f"name: prey\nduration: 400ms\nworld: {{model: {SOURCE}/models/ships.xml, step: 1ms}}\n"
-                           "robots: {prey: {programs: {controller: {run: [prey_controller], every: 10ms}}}}\n"
+                           "robots:\n  prey: {programs: {controller: {run: [prey_controller], every: 10ms}}}\n"
+                           "  predator: {programs: {controller: {run: [prey_controller], every: 10ms}}}\n"
                            "time: {mode: repeatable, compute: zero}\n")
             with isochron.start(scenario, journal=journal) as chase:
                 chase.step(100)  # of a millisecond
