@@ -100,7 +100,7 @@ std::pair<double, double> speeds(const WatchedRun& run, int rounds, Begin begin,
 void bench_stuck(Report& report, const WatchedRun& run) {
   std::vector<StuckPage> stuck;
   const auto [with, without] = speeds(
-      run, 3,
+      run, 7,
       [&] {
         for (int i = 0; i < 8; ++i) stuck.emplace_back(run.address());
       },
