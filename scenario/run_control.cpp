@@ -93,10 +93,12 @@ std::string RunControl::stall() const {
   const std::lock_guard guard(lock_);
   return stall_;
 }
+
 void RunControl::waiting(std::string graph) {
   const std::lock_guard guard(lock_);
   waits_ = std::move(graph);
 }
+
 std::string RunControl::waits() const {
   const std::lock_guard guard(lock_);
   return waits_;
