@@ -138,6 +138,32 @@ class ViewTest(unittest.TestCase):
             _, frames = struct.unpack_from("<II", served.get("api/frames?from=0&to=100&step=1"))
             self.assertGreater(frames, 90)
 
+    def test_who_had_the_core_and_who_took_it_away_is_answered_and_reported(self):
+        prey = os.path.join(SOURCE, "experiments/predator_prey/predator_prey.yaml")
+        journal = self.recorded(prey, "--set", "robots.predator.programs.planner.with.think=0.05", duration="500ms")
+        with Served("view", journal) as served:
+            events = json.loads(served.get("api/events?from=0&to=1"))
+        turns = [event[1:2] + event[3:] for event in events if event[0] == "predator/planner" and event[2] == "turn"]
+        self.assertTrue(any(by == "predator/controller" for *_, by in turns), turns)
+        for begin, ready, until, _ in turns:
+            self.assertLessEqual(ready, begin)
+            self.assertLess(begin, until)
+        report = self.path("report.html")
+        subprocess.run([ISOCHRON, "report", journal, "-o", report], check=True, capture_output=True)
+        with open(report) as file:
+            lanes = json.loads(re.search(r'id="schedule-data">(.*?)</script>', file.read(), re.S)[1])
+        planner = next(lane for lane in lanes if lane["name"] == "predator/planner")
+        self.assertIn("predator/controller", [bar[4] for bar in planner["a"]])
+        controller = next(lane for lane in lanes if lane["name"] == "predator/controller")
+        self.assertIn(["receive", "predator/planner"], [[e[1], e[3]] for e in controller["e"]])
+
+    @needs_browser
+    def test_a_browser_sees_missed_deadlines_live(self):
+        with Served("run", SHIPS, "--duration", "600s", "--quiet", "--view", "--journal", self.path("rt.mcap"), "--set",
+                    "time.mode=realtime") as served:
+            done = look("deadlines", served.address)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     @needs_browser
     def test_a_browser_plays_and_scrubs_a_recorded_run(self):
         with Served("view", self.recorded(duration="10s")) as served:

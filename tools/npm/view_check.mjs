@@ -1,4 +1,4 @@
-// Looks at a served run in a real browser: node view_check.mjs recorded|live|programs|radio|stalled ADDRESS [SCREENSHOT]
+// Looks at a served run in a real browser: node view_check.mjs recorded|live|programs|deadlines|radio|stalled ADDRESS [SCREENSHOT]
 import { createHash } from "node:crypto";
 import { expect, openBrowser, openPage, until } from "./browser.mjs";
 
@@ -104,6 +104,11 @@ async function programs(page) {
   await until(async () => (await lanes()) !== before, "and goes on");
 }
 
+async function deadlines(page) {
+  await page.waitForSelector("body[data-ready='1']");
+  await until(async () => /missed deadlines \d+.*late .* p99/s.test(await page.locator("#facts").innerText()), "missed deadlines and lateness are shown live");
+}
+
 async function radio(page) {
   await page.waitForSelector("body[data-ready='1']");
   await until(() => data(page, "posed"), "bodies are placed");
@@ -127,7 +132,7 @@ try {
   await wrongTokenIsRefused();
   const { page, troubles } = await openPage(browser, address, { scheme: process.env.SCHEME ?? "dark" });
   try {
-    await { recorded, live, programs, radio, stalled }[kind](page);
+    await { recorded, live, programs, deadlines, radio, stalled }[kind](page);
   } finally {
     if (shot) await page.screenshot({ path: shot });
   }
