@@ -1,5 +1,7 @@
 #include "agents/client.hpp"
 
+#include "core/contained.hpp"
+
 namespace isochron::agents {
 namespace {
 
@@ -42,7 +44,7 @@ void Client::keep_alive() {
   while (!ended_.load()) {
     std::this_thread::sleep_for(look_every);
     const std::unique_lock lock(running_, std::try_to_lock);
-    if (lock.owns_lock()) pump();
+    if (lock.owns_lock()) contained("keeping an agent's link", [this] { pump(); });
   }
 }
 

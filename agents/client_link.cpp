@@ -5,10 +5,21 @@
 
 #include "agents/gatekeeper.hpp"
 #include "agents/handler.hpp"
+#include "core/foreign_text.hpp"
+#include "core/limits.hpp"
 
 namespace isochron::agents {
+namespace {
+
+/// A nanosecond to an hour.
+bool is_heartbeat(std::int64_t ns) { return ns > 0 && ns <= 3'600'000'000'000; }
+
+}  // namespace
+
 ClientLink::ClientLink(Reactor& reactor, const link::Key& key, SharedCache& shared, const ClientSettings& settings)
-    : reactor_(reactor), key_(key), shared_(shared), settings_(settings) {}
+    : reactor_(reactor), key_(key), shared_(shared), settings_(settings) {
+  hush_protobuf();
+}
 
 ClientLink::~ClientLink() {
   reactor_.cancel(beat_timer_);
@@ -19,6 +30,8 @@ void ClientLink::connect() {
   reader_ = link::FrameReader(64 << 20);
   responder_.emplace(key_, handshake_context, settings_.nonces);
   keys_.reset();
+  welcome_.reset();
+  number_ = 0;
   stream_ = reactor_.connect(settings_.server);
   stream_->set_events({[this](std::span<const std::byte> bytes) { hear_stream(bytes); },
                        {},
@@ -61,41 +74,54 @@ void ClientLink::hear_stream(std::span<const std::byte> bytes) {
 }
 
 bool ClientLink::hear(const wire::Handshake& what) {
+  if (keys_) return what.what_case() == wire::Handshake::kSealed && hear_welcome(what);
   switch (what.what_case()) {
     case wire::Handshake::kChallenge:
       return answer(what.challenge());
-    case wire::Handshake::kDecline: {
-      ++counts_.declined;
-      stream_.reset();
-      if (!what.decline().final()) {
-        retry_later(what.decline().reason());
-        return true;
-      }
-      reactor_.cancel(retry_timer_);
-      {
-        const std::lock_guard lock(shared_.mutex);
-        shared_.failure = what.decline().reason();
-      }
-      tell();
+    case wire::Handshake::kDecline:
+      hear_decline(what.decline());
       return true;
-    }
-    case wire::Handshake::kAccept: {
-      link::Proof proof;
-      if (what.accept().proof().size() != proof.size()) return false;
-      std::memcpy(proof.data(), what.accept().proof().data(), proof.size());
-      keys_ = responder_->accept(proof);
-      return keys_.has_value();
-    }
-    case wire::Handshake::kConnection:
-      number_ = what.connection().number();
-      return keys_.has_value();
-    case wire::Handshake::kWorld:
-      if (!keys_ || number_ == 0 || what.world().heartbeat_ns() <= 0) return false;
-      enter(what.world());
-      return true;
+    case wire::Handshake::kAccept:
+      return hear_accept(what.accept());
     default:
       return false;
   }
+}
+
+void ClientLink::hear_decline(const wire::Decline& decline) {
+  const std::string why = foreign_text(decline.reason(), 400);
+  ++counts_.declined;
+  stream_.reset();
+  if (!decline.final()) return retry_later(why);
+  reactor_.cancel(retry_timer_);
+  {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.failure = why;
+  }
+  tell();
+}
+
+bool ClientLink::hear_accept(const wire::Accept& accept) {
+  link::Proof proof;
+  if (accept.proof().size() != proof.size()) return false;
+  std::memcpy(proof.data(), accept.proof().data(), proof.size());
+  keys_ = responder_->accept(proof);
+  if (keys_) welcome_.emplace(keys_->of_welcome);
+  return keys_.has_value();
+}
+
+/// From here on everything is proved to come from the server.
+bool ClientLink::hear_welcome(const wire::Handshake& what) {
+  const auto inner = unsealed(what, *welcome_);
+  if (!inner) return false;
+  if (inner->has_connection()) {
+    number_ = inner->connection().number();
+    return true;
+  }
+  const wire::WorldInfo& world = inner->world();
+  if (number_ == 0 || !limits::is_time(world.sim_time_ns()) || !is_heartbeat(world.heartbeat_ns())) return false;
+  enter(world);
+  return true;
 }
 
 bool ClientLink::answer(const wire::Challenge& challenge) {

@@ -78,6 +78,9 @@ class ClientLink {
   void await_answer();
   void hear_stream(std::span<const std::byte> bytes);
   bool hear(const wire::Handshake& what);
+  void hear_decline(const wire::Decline& decline);
+  bool hear_accept(const wire::Accept& accept);
+  bool hear_welcome(const wire::Handshake& what);
   bool answer(const wire::Challenge& challenge);
   void enter(const wire::WorldInfo& world);
   void stream_closed(const std::string& why);
@@ -99,6 +102,7 @@ class ClientLink {
   link::FrameReader reader_{64 << 20};
   std::optional<link::Responder> responder_;
   std::optional<link::SessionKeys> keys_;
+  std::optional<link::Opener> welcome_;  // opens what comes after Accept
   Connection number_ = 0;
   std::unique_ptr<DatagramPort> port_;
   std::optional<Session> session_;

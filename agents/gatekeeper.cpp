@@ -1,5 +1,7 @@
 #include "agents/gatekeeper.hpp"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstring>
 
 namespace isochron::agents {
@@ -24,6 +26,8 @@ struct Gatekeeper::Visitor {
   bool answered = false;
 };
 
+void hush_protobuf() { [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr); }
+
 std::vector<std::byte> framed(const wire::Handshake& what) {
   const auto header = link::frame_header(what.ByteSizeLong());
   std::vector<std::byte> frame(header.size() + what.ByteSizeLong());
@@ -32,15 +36,35 @@ std::vector<std::byte> framed(const wire::Handshake& what) {
   return frame;
 }
 
+wire::Handshake sealed(const wire::Handshake& what, link::Sealer& sealer) {
+  std::vector<std::byte> message(link::seal_bytes + what.ByteSizeLong());
+  what.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(message.data() + link::seal_head_bytes));
+  sealer.seal(message);
+  wire::Handshake outer;
+  outer.set_sealed(message.data(), message.size());
+  return outer;
+}
+
+std::optional<wire::Handshake> unsealed(const wire::Handshake& what, link::Opener& opener) {
+  const auto opened = opener.open(std::as_bytes(std::span(what.sealed())));
+  wire::Handshake inner;
+  if (!opened || !inner.ParseFromArray(opened->payload.data(), static_cast<int>(opened->payload.size()))) {
+    return std::nullopt;
+  }
+  return inner;
+}
+
 Gatekeeper::Gatekeeper(Reactor& reactor, const link::Key& key, const GatekeeperSettings& settings, Admit admit)
-    : reactor_(reactor), key_(key), settings_(settings), admit_(std::move(admit)) {}
+    : reactor_(reactor), key_(key), settings_(settings), admit_(std::move(admit)) {
+  hush_protobuf();
+}
 
 Gatekeeper::~Gatekeeper() {
   for (const auto& [id, visitor] : visitors_) reactor_.cancel(visitor->timer);
 }
 
 void Gatekeeper::receive(std::unique_ptr<Stream> stream) {
-  if (visitors_.size() >= settings_.visitors) return;  // its stream closes
+  if (visitors_.size() >= settings_.visitors) show_out(visitors_.begin()->first);
   const std::uint64_t id = ++last_id_;
   auto visitor =
       std::make_unique<Visitor>(Visitor{std::move(stream), link::FrameReader{largest_request},
@@ -105,10 +129,11 @@ void Gatekeeper::answer(Visitor& visitor, const wire::ConnectRequest& request) {
   }
   reply.mutable_accept()->set_proof(welcome->proof.data(), welcome->proof.size());
   say(visitor, reply);
+  link::Sealer sealer(welcome->keys.of_welcome);
   reply.mutable_connection()->set_number(admitted.connection);
-  say(visitor, reply);
+  say(visitor, sealed(reply, sealer));
   reply.mutable_world()->Swap(&admitted.world);
-  say(visitor, reply);
+  say(visitor, sealed(reply, sealer));
 }
 
 }  // namespace isochron::agents

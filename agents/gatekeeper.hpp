@@ -1,21 +1,23 @@
 #pragma once
 // The door: who comes over TCP proves that it holds the key, and is given a connection number, the keys of its session
-// and a picture of the world; then TCP is over. A visitor who dawdles, sends too much or is one too many is shown out.
+// and a picture of the world; then TCP is over. A visitor who dawdles or sends too much is shown out; when there are
+// too many at once, the one who came first.
 //
 //     server                                client
 //       | -- Challenge ----------------------> |
 //       | <- ConnectRequest, proof ----------- |
 //       | -- Decline, close                    |    or
 //       | -- Accept, proof ------------------> |
-//       | -- ConnectionNumber ---------------> |
-//       | -- WorldInfo, snapshot ------------> |    closes; from now on datagrams
+//       | -- ConnectionNumber, sealed -------> |
+//       | -- WorldInfo, snapshot, sealed ----> |    closes; from now on datagrams
 //
 // Threads: the reactor's. Cost: one handshake ~10 µs.
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "agents/ids.hpp"
 #include "agents/wire.pb.h"
@@ -26,7 +28,7 @@
 namespace isochron::agents {
 
 /// What both sides must agree on to understand each other.
-inline constexpr const char* handshake_context = "isochron agents 1";
+inline constexpr const char* handshake_context = "isochron agents 2";
 
 struct GatekeeperSettings {
   std::size_t visitors = 64;  // at a time
@@ -64,12 +66,18 @@ class Gatekeeper {
   link::Key key_;
   GatekeeperSettings settings_;
   Admit admit_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
+  std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;  // the oldest first
   std::uint64_t last_id_ = 0;
   std::uint64_t strangers_ = 0;
 };
 
+/// Protobuf prints what it cannot read to stderr: a stranger could fill a disk with that. Said once, for the process.
+void hush_protobuf();
+
 /// A handshake message as a frame.
 [[nodiscard]] std::vector<std::byte> framed(const wire::Handshake& what);
+/// A handshake message inside a sealed one, and out of it; nothing if it is not authentic.
+[[nodiscard]] wire::Handshake sealed(const wire::Handshake& what, link::Sealer& sealer);
+[[nodiscard]] std::optional<wire::Handshake> unsealed(const wire::Handshake& what, link::Opener& opener);
 
 }  // namespace isochron::agents

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agents/wire.pb.h"
+#include "core/limits.hpp"
 
 namespace isochron::agents {
 
@@ -85,7 +86,7 @@ bool Handler::within_budget(Session& session, WallTime now) const {
 bool Handler::sane(Connection connection, const wire::RawAgent& entry) const {
   return entry.connection() == connection && entry.agent() < limits_.agents && std::isfinite(entry.x()) &&
          std::isfinite(entry.y()) && std::isfinite(entry.z()) && entry.reach() >= 0 && entry.reach() < 1e6F &&
-         entry.sim_time_ns() >= 0 && entry.sim_time_ns() < INT64_MAX / 4 && entry.ByteSizeLong() <= limits_.entry_bytes;
+         limits::is_time(entry.sim_time_ns()) && entry.ByteSizeLong() <= limits_.entry_bytes;
 }
 
 void Handler::filter(Session& session, Connection connection, wire::RawUp& up) {

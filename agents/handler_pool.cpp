@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/contained.hpp"
+
 namespace isochron::agents {
 
 HandlerPool::HandlerPool(unsigned threads, const HandlerLimits& limits, std::function<void()> on_results)
@@ -75,7 +77,7 @@ void HandlerPool::work(Worker& worker) {
     {
       const std::lock_guard lock(worker.mutex);
       while (const Packet* packet = worker.packets.take()) {
-        handle(worker, *packet);
+        contained("a datagram of an agent", [&] { handle(worker, *packet); });
         worker.packets.flush();
         any = true;
       }

@@ -30,7 +30,7 @@ struct AgentKeyHash {
   return hash;
 }
 
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 /// Longer ones are cut on their way through some networks. Between processes of one machine nothing is, and what a
 /// datagram costs there hardly depends on its size: fewer and larger ones are cheaper.
 inline constexpr std::size_t largest_datagram = 1200, largest_local_datagram = 8000;

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "agents/handler_pool.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
+#include "core/limits.hpp"
 
 namespace isochron::agents {
 namespace {
@@ -60,6 +62,11 @@ Server::~Server() {
 Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionKeys& keys, const Address& peer) {
   const WallTime now = reactor_.now();
   Admitted admitted;
+  if (first_bad_byte(request.name()) != std::string::npos) {
+    admitted.declined = "a client's name is text, without control characters";
+    admitted.final = true;
+    return admitted;
+  }
   if (auto why = map_.refusal(request.name(), now)) {
     admitted.declined = std::move(*why);
     return admitted;
@@ -68,7 +75,8 @@ Admitted Server::admit(const wire::ConnectRequest& request, const link::SessionK
   Profile& client = map_.add(admitted.connection, request.name(), request.updates(), now);
   client.sealer.emplace(keys.to_client);
   client.datagram_bytes = peer.is_loopback() ? largest_local_datagram : largest_datagram;
-  if (request.has_resume() && request.resume().epoch() != epoch_) {
+  const bool can_be = limits::is_time(request.resume().progress_ns());
+  if (request.has_resume() && request.resume().epoch() != epoch_ && can_be) {
     map_.expect(request.resume().clients(), SimTime::from_ns(request.resume().progress_ns()), now,
                 settings_.world.gather);
   }

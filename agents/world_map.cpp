@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/limits.hpp"
+
 namespace isochron::agents {
 namespace {
 
@@ -56,15 +58,25 @@ Profile& WorldMap::add(Connection connection, const std::string& name, wire::Upd
 }
 
 void WorldMap::expect(std::uint32_t clients, SimTime progress, WallTime now, WallSpan limit) {
-  if (in_world() > 0 || clients < 2 || gather_until_ != WallTime::before_all()) {
-    if (now < gather_until_) expected_ = std::max(expected_, clients);
-    return;
+  if (now < gather_until_) {
+    expected_ = std::max(expected_, clients);
+    return believe_most(progress);
   }
+  if (in_world() > 0 || clients < 2 || gather_until_ != WallTime::before_all()) return;
   // The others are within three heartbeats of this one, on either side.
+  claims_.assign(1, progress);
   expected_ = clients;
   floor_ = std::max(settings_.start, progress - 3 * settings_.heartbeat);
   gather_until_ = now + limit;
   minimum_ = std::max(minimum_, floor_);
+}
+
+/// Where the clients of a world were whose server is gone is what most of them say: one that claims to have been far
+/// ahead does not take the others there, nor does one that had fallen behind take them back.
+void WorldMap::believe_most(SimTime progress) {
+  claims_.insert(std::lower_bound(claims_.begin(), claims_.end(), progress), progress);
+  const SimTime middle = claims_[claims_.size() / 2];
+  if (middle < floor_) minimum_ = floor_ = std::max(settings_.start, middle - 3 * settings_.heartbeat);
 }
 
 Profile* WorldMap::find(Connection connection) {
@@ -105,7 +117,7 @@ WorldMap::Heard WorldMap::take(Profile& client, wire::RawUp& up, WallTime now) {
     remove(client.connection, "it left");
     return Heard::left;
   }
-  const SimTime progress = SimTime::from_ns(std::clamp<std::int64_t>(up.progress_ns(), 0, INT64_MAX / 4));
+  const SimTime progress = SimTime::from_ns(std::clamp<std::int64_t>(up.progress_ns(), 0, limits::longest_ns));
   if (client.in_world() && !within_world(client, progress)) {
     ++counts_.fenced;
     shoot_down(client, "it ran ahead of the world");

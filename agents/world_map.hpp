@@ -186,6 +186,7 @@ class WorldMap {
   void describe(Profile& client, const wire::Description& description, WallTime now);
   void withdraw(Profile& client, std::uint32_t agent);
   void update(Profile& client, wire::RawAgent& entry, WallTime now);
+  void believe_most(SimTime progress);
   bool within_world(Profile& client, SimTime progress) const;
   void try_to_enter(Profile& client, WallTime now);
   void shoot_down(Profile& client, const std::string& reason);
@@ -223,6 +224,7 @@ class WorldMap {
   WallTime scanned_ = WallTime::before_all();
   std::uint32_t expected_ = 0;  // clients that are to find back
   SimTime floor_ = SimTime::before_all();
+  std::vector<SimTime> claims_;  // of those who resume, sorted
   WallTime gather_until_ = WallTime::before_all();
   std::vector<Connection> ended_;
   std::vector<char> counted_;  // by slot, while counting

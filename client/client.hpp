@@ -8,6 +8,8 @@
 //       robot.write("thrust", steer(pose));          // held until the next write
 //     }
 //
+// read_all() and write_all() do several in one request, at one time.
+//
 // Sensors are read by their names, too: small readings as the plain types of core/sensor_types.hpp, pictures and scans
 // as the messages of core/ros_messages.hpp.
 //
@@ -19,6 +21,7 @@
 //          state and writes do nothing; wait() and receive() return nothing.
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -51,11 +54,38 @@ std::string type_name() {
   }
 }
 
+/// The same, made once.
+template <class T>
+const char* type_name_of() {
+  static const std::string name = type_name<T>();
+  return name.c_str();
+}
+
 /// A message between programs and the time at which it was sent.
 template <class T>
 struct Received {
   T value;
   SimTime sent;
+};
+
+/// A variable that read_all() fills, and one that write_all() writes: its name, and where the value is.
+class ReadInto {
+ public:
+  template <PlainValue T>
+  ReadInto(const char* name, T& value) : item_{name, type_name_of<T>(), &value, sizeof value} {}
+
+ private:
+  friend class Robot;
+  isochron_item item_;
+};
+class WriteFrom {
+ public:
+  template <PlainValue T>
+  WriteFrom(const char* name, const T& value) : item_{name, type_name_of<T>(), const_cast<T*>(&value), sizeof value} {}
+
+ private:
+  friend class Robot;
+  isochron_item item_;  // whose data is not changed
 };
 
 class Robot {
@@ -77,7 +107,7 @@ class Robot {
   template <PlainValue T>
   T read(const char* name) {
     T value{};
-    check(isochron_read(handle_, name, type_name<T>().c_str(), &value, sizeof value));
+    check(isochron_read(handle_, name, type_name_of<T>(), &value, sizeof value));
     return value;
   }
   /// A variable without a fixed size: a picture, a scan. None before the first one is available.
@@ -93,7 +123,32 @@ class Robot {
   }
   template <PlainValue T>
   void write(const char* name, const T& value) {
-    check(isochron_write(handle_, name, type_name<T>().c_str(), &value, sizeof value));
+    check(isochron_write(handle_, name, type_name_of<T>(), &value, sizeof value));
+  }
+
+  /// Several in one request, sampled at one time, which is returned:
+  ///     robot.read_all({{"pose", pose}, {"imu", imu}});
+  SimTime read_all(std::span<const ReadInto> variables) {
+    const auto items = items_of(variables);
+    std::int64_t at = 0;
+    check(isochron_read_all(handle_, items.data(), items.size(), &at));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].size != 0 && items[i].size != variables[i].item_.size)
+        throw ClientError(std::string(items[i].name) + " has another size than its type here");
+    }
+    return SimTime::from_ns(at);
+  }
+  SimTime read_all(std::initializer_list<ReadInto> variables) {
+    return read_all(std::span(variables.begin(), variables.size()));
+  }
+  /// Several in one request: all hold from one time on, or none is written.
+  ///     robot.write_all({{"left", 0.5}, {"right", -0.5}});
+  void write_all(std::span<const WriteFrom> variables) {
+    const auto items = items_of(variables);
+    check(isochron_write_all(handle_, items.data(), items.size()));
+  }
+  void write_all(std::initializer_list<WriteFrom> variables) {
+    write_all(std::span(variables.begin(), variables.size()));
   }
 
   template <class T>
@@ -137,6 +192,14 @@ class Robot {
  private:
   static constexpr std::size_t largest_message = 512 * 1024;
 
+  /// Kept for each thread, so that a loop does not allocate.
+  template <class Variable>
+  static std::span<isochron_item> items_of(std::span<const Variable> variables) {
+    thread_local std::vector<isochron_item> items;
+    items.clear();
+    for (const Variable& variable : variables) items.push_back(variable.item_);
+    return items;
+  }
   /// For a message of any size; one for each thread, since any may call.
   static std::vector<std::byte>& room() {
     thread_local std::vector<std::byte> buffer(largest_message);

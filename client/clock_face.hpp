@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "link/clock_values.hpp"
 #include "link/program_protocol.hpp"
 
 namespace isochron::client {
@@ -23,47 +24,71 @@ inline std::uint64_t time_stamp_counter() {
 #endif
 }
 
-inline std::int64_t monotone(protocol::ClockFace& face, std::int64_t value) {
-  const std::int64_t newest = face.newest.load(std::memory_order_relaxed);
+inline std::int64_t monotone(std::atomic<std::int64_t>& kept, std::int64_t value) {
+  const std::int64_t newest = kept.load(std::memory_order_relaxed);
   if (value <= newest) return newest;
-  face.newest.store(value, std::memory_order_relaxed);
+  kept.store(value, std::memory_order_relaxed);
   return value;
 }
+inline std::int64_t monotone(protocol::ClockFace& face, std::int64_t value) { return monotone(face.newest, value); }
 
-/// The clock of modes `held` and `flowing`.
-inline std::int64_t look_at_clock(protocol::ClockFace& face) {
+/// What the face shows, and how much of that the program did not execute.
+struct Shown {
+  std::int64_t time = 0;
+  std::int64_t waited = 0;
+};
+inline Shown read_face(protocol::ClockFace& face) {
   for (;;) {
     const std::uint32_t turn = face.turn.load(std::memory_order_acquire);
     const std::int64_t base = face.base.load(std::memory_order_relaxed);
     const std::int64_t limit = face.limit.load(std::memory_order_relaxed);
     const std::uint64_t counter = face.counter.load(std::memory_order_relaxed);
     const std::uint64_t scale = face.scale.load(std::memory_order_relaxed);
+    const std::int64_t waited = face.waited.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((turn & 1) != 0 || turn != face.turn.load(std::memory_order_relaxed)) continue;
     const std::uint64_t counts = time_stamp_counter() - counter;
-    if (scale == 0) return monotone(face, base);
+    if (scale == 0) return {base, waited};
     const auto elapsed = static_cast<std::int64_t>((static_cast<unsigned __int128>(counts) * scale) >> 32);
-    const std::int64_t value = elapsed > limit - base ? limit : base + elapsed;
-    return monotone(face, value);
+    return {elapsed > limit - base ? limit : base + elapsed, waited};
   }
+}
+
+/// The clock of modes `held` and `flowing`.
+inline std::int64_t look_at_clock(protocol::ClockFace& face) { return monotone(face, read_face(face).time); }
+
+/// The CPU time of the program in these modes, as its robot's computer counts it.
+inline std::int64_t look_at_cpu_clock(protocol::ClockFace& face) {
+  const Shown shown = read_face(face);
+  return monotone(face.newest_cpu, shown.time - shown.waited);
 }
 
 /// Leaves a value for the record; false when the ring is full and must be emptied first.
 inline bool leave_in_ring(protocol::Link& link, std::int64_t value) {
   const std::uint32_t head = link.ring_head.load(std::memory_order_relaxed);
-  if (head - link.ring_tail.load(std::memory_order_acquire) >= protocol::ring_size) return false;
-  link.ring[head % protocol::ring_size] = value;
-  link.ring_head.store(head + 1, std::memory_order_release);
+  const std::uint32_t room =
+      static_cast<std::uint32_t>(protocol::ring_size) - (head - link.ring_tail.load(std::memory_order_acquire));
+  if (room < protocol::clock_value_most) return false;
+  unsigned char bytes[protocol::clock_value_most];
+  const std::size_t size = protocol::pack_clock_value(value - link.ring_last, bytes);
+  for (std::size_t i = 0; i < size; ++i) link.ring[(head + i) % protocol::ring_size] = bytes[i];
+  link.ring_last = value;
+  link.ring_head.store(head + static_cast<std::uint32_t>(size), std::memory_order_release);
   return true;
 }
 
-/// Takes the next value of a replayed clock; false when the ring is empty and must be filled first.
+/// Takes the next value of a replayed clock; false when the ring has no whole one and must be filled first.
 inline bool take_from_ring(protocol::Link& link, std::int64_t& value) {
   const std::uint32_t tail = link.ring_tail.load(std::memory_order_relaxed);
-  if (tail == link.ring_head.load(std::memory_order_acquire)) return false;
-  value = link.ring[tail % protocol::ring_size];
-  link.ring_tail.store(tail + 1, std::memory_order_release);
-  return true;
+  const std::uint32_t head = link.ring_head.load(std::memory_order_acquire);
+  protocol::ClockValueUnpacker unpacker;
+  for (std::uint32_t at = tail; at != head; ++at) {
+    if (!unpacker.take(link.ring[at % protocol::ring_size])) continue;
+    value = link.ring_last = link.ring_last + unpacker.difference();
+    link.ring_tail.store(at + 1, std::memory_order_release);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace isochron::client

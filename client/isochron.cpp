@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "client/transport.hpp"
 
@@ -36,6 +38,11 @@ bool put(char (&field)[isochron::protocol::name_max], const char* text) {
   if (length > 0) std::memcpy(field, text, length);
   field[length] = 0;
   return true;
+}
+
+int too_many(std::size_t count) {
+  return failed(ISOCHRON_TOO_LARGE, "one request may have " + std::to_string(isochron::protocol::items_max) +
+                                        " variables; this one has " + std::to_string(count));
 }
 
 int status_of(std::uint32_t verdict) {
@@ -77,6 +84,7 @@ struct isochron_robot {
 
   /// The coordinator checks name, type and size once; later calls only carry the number that it gave.
   int bind(const char* name, const char* type, Bound& result) {
+    if (name == nullptr) return failed(ISOCHRON_UNKNOWN_NAME, "a variable has no name");
     {
       const std::lock_guard lock(mutex);
       const auto found = bound.find(std::string_view(name));
@@ -91,6 +99,9 @@ struct isochron_robot {
     const int status = ask(exchange, Ask::bind);
     if (status != ISOCHRON_OK) return status;
     exchange.type[sizeof exchange.type - 1] = 0;
+    if (exchange.number < 0 || exchange.number > static_cast<std::int64_t>(isochron::protocol::payload_max)) {
+      return failed(ISOCHRON_REFUSED, std::string(name) + ": the host says a size that cannot be");
+    }
     result = {exchange.index, static_cast<std::size_t>(exchange.number), exchange.type};
     const std::lock_guard lock(mutex);
     bound[name] = result;
@@ -102,6 +113,13 @@ struct isochron_robot {
     if (status != ISOCHRON_OK || result.size == size) return status;
     return failed(ISOCHRON_WRONG_TYPE, std::string(name) + " is " + result.type + " of " + std::to_string(result.size) +
                                            " bytes, not of " + std::to_string(size));
+  }
+
+  int bind_with_room(const char* name, const char* type, std::size_t room, Bound& result) {
+    const int status = bind(name, type, result);
+    if (status != ISOCHRON_OK || result.size <= room) return status;
+    return failed(ISOCHRON_TOO_LARGE, std::string(name) + " has up to " + std::to_string(result.size) +
+                                          " bytes; there is room for " + std::to_string(room));
   }
 };
 
@@ -160,12 +178,8 @@ int isochron_read(isochron_robot* robot, const char* name, const char* type, voi
 int isochron_read_message(isochron_robot* robot, const char* name, const char* type, void* data, size_t capacity,
                           size_t* size, int64_t* taken) {
   Bound bound;
-  int status = robot->bind(name, type, bound);
+  int status = robot->bind_with_room(name, type, capacity, bound);
   if (status != ISOCHRON_OK) return status;
-  if (bound.size > capacity) {
-    return failed(ISOCHRON_TOO_LARGE, std::string(name) + " has up to " + std::to_string(bound.size) +
-                                          " bytes; there is room for " + std::to_string(capacity));
-  }
   Exchange exchange;
   exchange.index = bound.index;
   status = robot->ask(exchange, Ask::read, {nullptr, 0, data, capacity});
@@ -181,6 +195,57 @@ int isochron_write(isochron_robot* robot, const char* name, const char* type, co
   Exchange exchange;
   exchange.index = bound.index;
   return robot->ask(exchange, Ask::write, {data, size, nullptr, 0});
+}
+
+int isochron_read_all(isochron_robot* robot, isochron_item* items, size_t count, int64_t* time) {
+  isochron::protocol::ItemList list;
+  std::size_t room = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Bound bound;
+    const int status = robot->bind_with_room(items[i].name, items[i].type, items[i].size, bound);
+    if (status != ISOCHRON_OK) return status;
+    if (!list.add(bound.index)) return too_many(count);
+    room += isochron::protocol::item_head + bound.size;
+  }
+  thread_local std::vector<std::byte> answer;
+  if (answer.size() < room) answer.resize(room);
+  Exchange exchange;
+  exchange.index = isochron::protocol::several;
+  const int status = robot->ask(exchange, Ask::read, {list.bytes().data(), list.bytes().size(), answer.data(), room});
+  if (status < 0) return status;
+  const std::span<const std::byte> came(answer.data(), std::min<std::size_t>(exchange.size, room));
+  isochron::protocol::ItemReader values(came);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = values.next();
+    const std::size_t size = value ? std::min(value->bytes.size(), items[i].size) : 0;
+    if (size > 0) std::memcpy(items[i].data, value->bytes.data(), size);
+    items[i].size = size;
+  }
+  if (time != nullptr) *time = exchange.time;
+  return status;
+}
+
+int isochron_write_all(isochron_robot* robot, const isochron_item* items, size_t count) {
+  thread_local std::vector<std::byte> values;
+  std::size_t room = 0;
+  for (std::size_t i = 0; i < count; ++i) room += isochron::protocol::item_head + items[i].size;
+  if (room > isochron::protocol::payload_max) {
+    return failed(ISOCHRON_TOO_LARGE, "one request may have " + std::to_string(isochron::protocol::payload_max) +
+                                          " bytes; this one has " + std::to_string(room));
+  }
+  if (count > isochron::protocol::items_max) return too_many(count);
+  if (values.size() < room) values.resize(room);
+  isochron::protocol::ItemWriter writer({values.data(), room});
+  for (std::size_t i = 0; i < count; ++i) {
+    Bound bound;
+    const int status = robot->bind_sized(items[i].name, items[i].type, items[i].size, bound);
+    if (status != ISOCHRON_OK) return status;
+    const auto place = writer.add(bound.index, items[i].size);
+    if (items[i].size > 0) std::memcpy(place->data(), items[i].data, items[i].size);
+  }
+  Exchange exchange;
+  exchange.index = isochron::protocol::several;
+  return robot->ask(exchange, Ask::write, {values.data(), writer.size(), nullptr, 0});
 }
 
 int isochron_describe(isochron_robot* robot, const char* name, char* type, size_t capacity, size_t* size) {

@@ -46,6 +46,19 @@ int isochron_read_message(isochron_robot* robot, const char* name, const char* t
                           size_t* size, int64_t* taken);
 /* Holds from now until the next write. */
 int isochron_write(isochron_robot* robot, const char* name, const char* type, const void* data, size_t size);
+
+/* One of several variables. */
+typedef struct isochron_item {
+  const char* name;
+  const char* type; /* NULL accepts any */
+  void* data;
+  size_t size; /* of data. After isochron_read_all: of what came, 0 = there is none yet */
+} isochron_item;
+/* Several variables in one request, all sampled at one time, which *time tells (NULL: not wanted). */
+int isochron_read_all(isochron_robot* robot, isochron_item* items, size_t count, int64_t* time);
+/* Several in one request: all hold from one time on, or none is written. */
+int isochron_write_all(isochron_robot* robot, const isochron_item* items, size_t count);
+
 /* The type and size of a variable, the largest size where it has no fixed one. `type` has room for `capacity`
  * characters. */
 int isochron_describe(isochron_robot* robot, const char* name, char* type, size_t capacity, size_t* size);

@@ -4,6 +4,7 @@
 //
 // Threads: any. Cost: ask() rings a futex and sleeps on another one.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,32 +13,67 @@
 
 namespace isochron::client {
 
+/// Without libc, whose functions an interposed clock replaces.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value);
+void futex_wake(std::atomic<std::uint32_t>& word, int most);
+
 class SharedLink {
  public:
+  /// What somebody else does around each wait of a thread.
+  struct AroundWaits {
+    bool (*before)(protocol::Exchange& exchange);  // true: asked() is wanted when others may run
+    void (*asked)();
+    void (*answered)(std::int64_t ticket);
+  };
   /// From "PAGES,BELL"; null text when mapped, otherwise what is wrong.
   const char* open(const char* descriptors);
+  static constexpr const char* other_version =
+      "the coordinator's memory is not there, or is of another version; build program and coordinator from one "
+      "Isochron";
+  /// Whether open() refused because the process is not the one that the coordinator started.
+  [[nodiscard]] bool is_outsider() const { return pages_ == nullptr && family_ != nullptr; }
   [[nodiscard]] bool is_open() const { return pages_ != nullptr; }
-  /// A forked child must not talk on its parent's links.
+  /// A forked child must not talk on its parent's links; it is counted. Also for a process that open() refused, whose
+  /// children are counted too.
   void close_after_fork();
 
-  /// The calling thread's link; null when all are taken.
+  /// The calling thread's link; null when all are taken, which is told first.
   protocol::Link* mine();
+  void when_links_are_missing(void (*call)()) { when_links_are_missing_ = call; }
   /// Gives the calling thread's link back, for a thread that ends.
   void release();
   /// Sends what stands in the link's exchange and payload and waits for the answer there.
   void ask(protocol::Link& link);
+  /// The same; looks so often at the answer before it sleeps.
+  void ask(protocol::Link& link, std::uint32_t looks);
+  /// The two halves of it.
+  void post(protocol::Link& link);
+  void await(protocol::Link& link);
+  void around_waits(const AroundWaits* around) { around_waits_ = around; }
+  /// Asks for nothing but that the coordinator looks at what is shared.
+  void ask_for_room() {
+    if (protocol::Link* link = mine()) ask_for_time(*link);
+  }
   /// Sleeps until then; false = the run is over. In a signal handler that came while its thread waits, the link is
   /// taken: then it returns at once.
   bool wait(protocol::Link& link, std::int64_t until);
   /// The program's clock, whatever its mode.
   std::int64_t now();
+  /// What the program has executed since it attached, in time of the robot's computer. `at_most` (a thread's part, as
+  /// it was measured here) bounds it where computing is measured.
+  std::int64_t executed(std::int64_t at_most = INT64_MAX);
 
   [[nodiscard]] protocol::Pages* pages() const { return pages_; }
 
  private:
   std::int64_t ask_for_time(protocol::Link& link);
+  void sleep_on(protocol::Link& link, std::atomic<std::uint32_t>& word, std::uint32_t looks);
+  void enter_family();
   protocol::Pages* pages_ = nullptr;
+  protocol::Family* family_ = nullptr;
+  void (*when_links_are_missing_)() = nullptr;
   protocol::Bell* bell_ = nullptr;
+  const AroundWaits* around_waits_ = nullptr;
 };
 
 }  // namespace isochron::client

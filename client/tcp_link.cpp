@@ -25,6 +25,8 @@ std::int64_t clock_ns(clockid_t clock) {
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
+constexpr std::size_t largest_frame = protocol::payload_max + wire::overhead_max + 16;  // with its seal
+
 std::int64_t own_clock() { return clock_ns(CLOCK_MONOTONIC); }
 
 /// When what was received came in, by our own clock; now, where the system does not note it. The time from then until
@@ -56,6 +58,19 @@ std::uint64_t get(const std::byte* from) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < 8; ++i) number |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
   return number;
+}
+
+void fill_in(protocol::Exchange& exchange, const wire::Answer& answer) {
+  exchange.verdict = answer.verdict;
+  exchange.index = answer.index;
+  exchange.time = answer.time;
+  exchange.number = answer.number;
+  exchange.stamp = answer.stamp;
+  exchange.size = static_cast<std::uint32_t>(answer.payload.size());
+  std::memset(exchange.name, 0, sizeof exchange.name);
+  std::memset(exchange.type, 0, sizeof exchange.type);
+  std::memcpy(exchange.name, answer.name.data(), answer.name.size());
+  std::memcpy(exchange.type, answer.type.data(), answer.type.size());
 }
 
 /// The key's text, from the environment or from a file that it names.
@@ -136,9 +151,13 @@ bool TcpLink::open(const TcpAddress& address, std::uint64_t& session, std::strin
   return connect_to(address, why) && shake_hands(address, session, why);
 }
 
-bool TcpLink::shake_hands(const TcpAddress& address, std::uint64_t& session, std::string& why) {
+bool TcpLink::open_on(int socket, const TcpAddress& address, std::uint64_t& session, std::string& why) {
+  socket_ = socket;
+  return shake_hands(address, session, why);
+}
+
+bool TcpLink::read_greeting(const TcpAddress& address, wire::Greeting& greeting, std::string& why) {
   const auto greeted = receive_frame();
-  wire::Greeting greeting;
   if (!greeted || !wire::read(*greeted, greeting)) return lost(why, "who listens there is no Isochron host");
   if (greeting.version_number != wire::version) {
     return lost(why, "host and target speak different versions; build both from one Isochron");
@@ -146,6 +165,17 @@ bool TcpLink::shake_hands(const TcpAddress& address, std::uint64_t& session, std
   if (greeting.key_needed && address.key_bytes == 0) {
     return lost(why, "the host asks for a key; give it in ISOCHRON_KEY or ISOCHRON_KEY_FILE");
   }
+  if (!greeting.key_needed && address.key_bytes > 0) {
+    return lost(why,
+                "the host does not prove that it holds our key; give it the same one with --key, or unset "
+                "ISOCHRON_KEY and ISOCHRON_KEY_FILE here");
+  }
+  return true;
+}
+
+bool TcpLink::shake_hands(const TcpAddress& address, std::uint64_t& session, std::string& why) {
+  wire::Greeting greeting;
+  if (!read_greeting(address, greeting, why)) return false;
   const std::span<const std::byte> key = std::span(address.key).first(address.key_bytes);
   wire::Hello hello;
   hello.session = session;
@@ -233,7 +263,7 @@ bool TcpLink::fill(std::size_t bytes) {
 std::optional<std::span<const std::byte>> TcpLink::receive_frame() {
   if (!fill(4)) return std::nullopt;
   const std::size_t length = length_of(in_.data() + in_begin_);
-  if (length > 64 * 1024 * 1024 || !fill(4 + length)) return std::nullopt;
+  if (length > largest_frame || !fill(4 + length)) return std::nullopt;
   std::span<const std::byte> frame(in_.data() + in_begin_ + 4, length);
   in_begin_ += 4 + length;
   if (!sealed_) return frame;
@@ -266,39 +296,44 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   if (!send_frame(wire::write_head(std::span(out_).subspan(front()), request), payload.out, payload.out_size)) {
     return lost(why, "the connection to the host is gone");
   }
+  wire::Answer answer;
+  if (!receive_answer(answer, why)) return false;
+  const bool says_why = answer.verdict > static_cast<std::uint32_t>(protocol::Verdict::ended);
+  if (!says_why && answer.payload.size() > payload.in_capacity) {
+    return lost(why, "the host handed over more bytes than were asked for");
+  }
+  received_ = arrived_;
+  answered_ = answer.time;
+  fill_in(exchange, answer);
+  if (says_why) {
+    exchange.size = 0;
+    why.assign(reinterpret_cast<const char*>(answer.payload.data()), std::min(answer.payload.size(), wire::text_max));
+  } else if (!answer.payload.empty()) {
+    std::memcpy(payload.in, answer.payload.data(), answer.payload.size());
+  }
+  return true;
+}
+
+/// The next answer; pings on the way are answered.
+bool TcpLink::receive_answer(wire::Answer& answer, std::string& why) {
   for (;;) {
     const auto frame = receive_frame();
     if (!frame) return lost(why, "the connection to the host is gone");
+    std::string_view refusal;
     if (wire::kind_of(*frame) == wire::Kind::ping) {
       if (!answer_ping(*frame)) return lost(why, "the connection to the host is gone");
-      continue;
+    } else if (wire::read_refused(*frame, refusal)) {
+      return lost(why, std::string(refusal).c_str());
+    } else {
+      return wire::read(*frame, answer) || lost(why, "the host said something that cannot be read");
     }
-    std::string_view refusal;
-    if (wire::read_refused(*frame, refusal)) return lost(why, std::string(refusal).c_str());
-    wire::Answer answer;
-    if (!wire::read(*frame, answer)) return lost(why, "the host said something that cannot be read");
-    received_ = arrived_;
-    answered_ = answer.time;
-    exchange.verdict = answer.verdict;
-    exchange.index = answer.index;
-    exchange.time = answer.time;
-    exchange.number = answer.number;
-    exchange.stamp = answer.stamp;
-    exchange.size = static_cast<std::uint32_t>(answer.payload.size());
-    std::memset(exchange.name, 0, sizeof exchange.name);
-    std::memset(exchange.type, 0, sizeof exchange.type);
-    std::memcpy(exchange.name, answer.name.data(), answer.name.size());
-    std::memcpy(exchange.type, answer.type.data(), answer.type.size());
-    const std::size_t size = std::min(answer.payload.size(), payload.in_capacity);
-    if (size > 0) std::memcpy(payload.in, answer.payload.data(), size);
-    if (exchange.verdict > static_cast<std::uint32_t>(protocol::Verdict::ended)) {
-      why.assign(reinterpret_cast<const char*>(answer.payload.data()), answer.payload.size());
-    }
-    return true;
   }
 }
 
-std::int64_t TcpLink::now() const { return answered_ + (own_clock() - received_); }
+std::int64_t TcpLink::now() const {
+  std::int64_t now = 0;  // a host may say any number
+  return __builtin_add_overflow(answered_, own_clock() - received_, &now) ? answered_ : now;
+}
 
 void TcpLink::close(bool say_bye) {
   if (socket_ < 0) return;

@@ -2,7 +2,8 @@
 // A target's link to its host over TCP: one connection for each thread that talks, so that each is held by itself. With
 // every request it tells, by this machine's own clock, when the answer before came and when the request left.
 //
-// It needs libc and sockets only, and authenticates where the host asks for it (client/keyed.hpp).
+// It needs libc and sockets only (client/keyed.hpp has the ciphers). Who was given a key talks to nobody who does not
+// prove to hold it, whatever the other side says it needs; and it takes no more bytes than it has asked for.
 //
 // Threads: one TcpLink for each thread. Cost: ask() blocks until answered; buffers grow to the largest message.
 // Fails:   false, with a sentence; the connection is then of no use any more.
@@ -36,6 +37,8 @@ class TcpLink {
 
   /// `session` 0: as the target's first link; it is set then.
   bool open(const TcpAddress& address, std::uint64_t& session, std::string& why);
+  /// The same over a socket that is connected already; it is closed with the link.
+  bool open_on(int socket, const TcpAddress& address, std::uint64_t& session, std::string& why);
   bool ask(protocol::Exchange& exchange, const Payload& payload, std::string& why);
   void close(bool say_bye);
   [[nodiscard]] bool is_open() const { return socket_ >= 0; }
@@ -47,6 +50,8 @@ class TcpLink {
  private:
   bool connect_to(const TcpAddress& address, std::string& why);
   bool shake_hands(const TcpAddress& address, std::uint64_t& session, std::string& why);
+  bool read_greeting(const TcpAddress& address, wire::Greeting& greeting, std::string& why);
+  bool receive_answer(wire::Answer& answer, std::string& why);
   bool send_frame(std::size_t head, const void* payload, std::size_t size);
   /// The next frame, opened; nothing: the connection is gone, or what came is not authentic.
   std::optional<std::span<const std::byte>> receive_frame();

@@ -4,24 +4,32 @@
 //
 // Threads: the coordinator's. Cost: no allocation but for the copy of a payload.
 
-#include <array>
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/time.hpp"
 #include "link/program_protocol.hpp"
 
 namespace isochron::coordinator {
 
+/// "read", "write": as reports name what a program asks for.
+std::string name_of(protocol::Ask ask);
+
 class Channel {
  public:
   explicit Channel(protocol::Pages& pages) : pages_(pages) {}
 
-  /// The first link with a request that was not taken yet.
+  /// The link whose request was made first, of those that were not taken yet.
   [[nodiscard]] std::optional<std::uint32_t> asking() const;
   [[nodiscard]] bool asks(std::uint32_t link) const;
+  /// The request as it stands there, not taken.
+  [[nodiscard]] protocol::Exchange look(std::uint32_t link) const { return pages_.links[link].exchange; }
   /// A copy of the request; its texts end with 0 and its size is within the payload.
   protocol::Exchange take(std::uint32_t link);
   [[nodiscard]] std::span<const std::byte> payload(std::uint32_t link, std::uint32_t size) const;
@@ -29,47 +37,51 @@ class Channel {
   [[nodiscard]] std::span<std::byte> room(std::uint32_t link) const;
 
   void answer(std::uint32_t link, protocol::Exchange exchange);
+  /// The request of this link lets other threads of its program run.
+  void pass(std::uint32_t link);
   /// Tells every link that waits that the run is over.
   void answer_all_ended(SimTime at);
   void refuse(std::uint32_t link, protocol::Verdict verdict, SimTime at, std::string_view why);
 
-  /// Sets the clock face: from `base` on at `scale` (simulated ns for each count, times 2^32), not beyond `limit`.
-  void set_clock(SimTime base, SimTime limit, std::uint64_t counter, std::uint64_t scale);
-  void set_clock_mode(protocol::ClockMode mode, std::int64_t epoch_ns);
-  /// Moves clock values that the program left in its ring to `take`.
-  template <class Take>
-  void empty_ring(std::uint32_t link, Take&& take) {
-    protocol::Link& l = pages_.links[link];
-    std::uint32_t tail = l.ring_tail.load(std::memory_order_relaxed);
-    const std::uint32_t head = l.ring_head.load(std::memory_order_acquire);
-    for (std::uint32_t n = 0; tail != head && n < protocol::ring_size; ++tail, ++n) {
-      take(SimTime::from_ns(l.ring[tail % protocol::ring_size]));
-    }
-    l.ring_tail.store(tail, std::memory_order_release);
-  }
-  /// Puts values into the ring while there is room and `next` has one.
-  template <class Next>
-  void fill_ring(std::uint32_t link, Next&& next) {
-    protocol::Link& l = pages_.links[link];
-    std::uint32_t head = l.ring_head.load(std::memory_order_relaxed);
-    while (head - l.ring_tail.load(std::memory_order_acquire) < protocol::ring_size) {
-      const std::optional<SimTime> value = next();
-      if (!value) return;
-      l.ring[head % protocol::ring_size] = value->ns();
-      l.ring_head.store(++head, std::memory_order_release);
-    }
-  }
+  /// Sets the clock face: from `base` on at `scale` (simulated ns for each count, times 2^32), not beyond `limit`. Up
+  /// to `base` the program has executed this much, which its CPU clock shows.
+  void set_clock(SimTime base, SimTime limit, std::uint64_t counter, std::uint64_t scale, SimSpan executed);
+  void set_clock_mode(protocol::ClockMode mode);
+  /// The next look at the clock is a request, or no longer.
+  void set_first_look(bool asks) { pages_.clock.first_look.store(asks ? 1 : 0, std::memory_order_relaxed); }
+  /// The clock values that the program left in its ring since the last call, packed; at most a ring of them.
+  [[nodiscard]] std::span<const std::byte> empty_ring(std::uint32_t link, std::vector<std::byte>& room);
+  /// Puts packed values into the ring, which holds them: they came out of one.
+  void fill_ring(std::uint32_t link, std::span<const std::byte> values);
+  [[nodiscard]] bool ring_is_empty(std::uint32_t link) const;
+  /// The order of threads that the program left since the last call; `all`: with the run that goes on.
+  [[nodiscard]] std::span<const std::byte> empty_order(std::vector<std::byte>& room, bool all);
+  std::size_t fill_order(std::span<const std::byte> order);
+  /// How many waits were answered so far.
+  [[nodiscard]] std::int64_t waits_answered() const { return waits_answered_; }
   [[nodiscard]] std::uint32_t links_used() const;
   /// The thread that has this link.
   [[nodiscard]] std::uint32_t owner(std::uint32_t link) const {
     return pages_.links[link].owner.load(std::memory_order_relaxed);
   }
+  /// How the program itself ranks a thread of it (protocol::Urgency), and how often it said something about that.
+  [[nodiscard]] int urgency_of(pid_t thread) const;
+  [[nodiscard]] std::uint32_t urgencies_changed() const {
+    return pages_.urgencies_changed.load(std::memory_order_acquire);
+  }
+  /// Whether threads of the program found no link left.
+  [[nodiscard]] bool links_missing() const { return pages_.links_missing.load(std::memory_order_relaxed) != 0; }
+  /// Processes that came from the program, by their ids as they entered themselves, and how many more there were.
+  [[nodiscard]] std::vector<std::uint32_t> family() const;
+  [[nodiscard]] std::uint32_t family_unnamed() const { return pages_.family.more.load(std::memory_order_relaxed); }
   void set_patience(std::uint32_t looks) { pages_.patience.store(looks, std::memory_order_relaxed); }
   void set_over() { pages_.over.store(1, std::memory_order_release); }
 
  private:
   protocol::Pages& pages_;
-  std::array<std::uint32_t, protocol::links_max> taken_{};
+  std::int64_t waits_answered_ = 0;
+  std::vector<std::uint32_t> taken_;  // by link, of those that asked
+  std::vector<protocol::Ask> asked_;  // by link: for what
 };
 
 }  // namespace isochron::coordinator

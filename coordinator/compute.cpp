@@ -19,8 +19,7 @@ bool is_output(protocol::Ask ask) {
 ComputeCost::ComputeCost(const ProgramSpec& spec, const std::string& full_name)
     : compute_(spec.compute),
       rate_(spec.cpu_speed.denominator, spec.cpu_speed.numerator),
-      random_(seed_of(spec.compute), full_name),
-      clock_at_(protocol::links_max, 0) {}
+      random_(seed_of(spec.compute), full_name) {}
 
 protocol::ClockMode ComputeCost::clock_mode() const {
   if (measured()) return protocol::ClockMode::flowing;
@@ -69,14 +68,14 @@ const Charge* ComputeCost::next_charge() const {
   return at_ < tape.charges.size() ? &tape.charges[at_] : nullptr;
 }
 
-bool ComputeCost::has_clock(std::uint32_t link) const {
-  const auto& tape = *std::get<RecordedCompute>(compute_).tape;
-  return link < tape.clocks.size() && clock_at_[link] < tape.clocks[link].size();
+std::uint32_t ComputeCost::clock_links() const {
+  return static_cast<std::uint32_t>(std::get<RecordedCompute>(compute_).tape->clocks.size());
 }
 
-std::optional<SimTime> ComputeCost::next_clock(std::uint32_t link) {
-  if (!has_clock(link)) return std::nullopt;
+std::span<const std::byte> ComputeCost::take_clocks(std::uint32_t link) {
   const auto& tape = *std::get<RecordedCompute>(compute_).tape;
+  if (clock_at_.size() <= link) clock_at_.resize(link + 1);
+  if (link >= tape.clocks.size() || clock_at_[link] == tape.clocks[link].size()) return {};
   return tape.clocks[link][clock_at_[link]++];
 }
 

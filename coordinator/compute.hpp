@@ -5,8 +5,10 @@
 //
 // Threads: the coordinator's. Cost: no allocation.
 
-#include <optional>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "coordinator/spec.hpp"
 #include "core/random.hpp"
@@ -35,9 +37,14 @@ class ComputeCost {
   /// Recorded: the next charge of the tape; none at its end.
   [[nodiscard]] const Charge* next_charge() const;
   void take_charge() { ++at_; }
-  /// Recorded: the clock values of a link, and how many of them were handed out.
-  [[nodiscard]] bool has_clock(std::uint32_t link) const;
-  [[nodiscard]] std::optional<SimTime> next_clock(std::uint32_t link);
+  /// Recorded: the clock values of a link up to its next request, packed; none at the end.
+  [[nodiscard]] std::uint32_t clock_links() const;
+  [[nodiscard]] std::span<const std::byte> take_clocks(std::uint32_t link);
+  /// Recorded: the order of threads that was not handed out yet.
+  [[nodiscard]] std::span<const std::byte> order_left() const {
+    return std::span(std::get<RecordedCompute>(compute_).tape->order).subspan(order_at_);
+  }
+  void take_order(std::size_t bytes) { order_at_ += bytes; }
 
  private:
   SimSpan draw();
@@ -47,6 +54,7 @@ class ComputeCost {
   SimSpan owed_total_;
   RandomStream random_;
   std::size_t at_ = 0;
+  std::size_t order_at_ = 0;
   std::vector<std::size_t> clock_at_;
   bool activation_open_ = false;  // its cost has not been owed yet; starting up is free
   bool gave_output_ = true;

@@ -1,6 +1,7 @@
 #include "coordinator/conductor.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +16,10 @@ namespace {
 constexpr WallSpan stalled_look = std::chrono::microseconds(50);
 constexpr WallSpan stalled_look_when_busy = std::chrono::microseconds(200);
 constexpr WallSpan arrival_look = std::chrono::milliseconds(2);
-constexpr WallSpan awake = std::chrono::microseconds(30);  // to wake a sleeping core takes longer than that
+constexpr WallSpan awake = std::chrono::microseconds(30);              // to wake a sleeping core takes longer than that
+constexpr WallSpan memory_look = std::chrono::milliseconds(10);        // a program fills some 30 MB meanwhile
+constexpr WallSpan worth_explaining = std::chrono::microseconds(200);  // timers are seldom later
+constexpr WallSpan time_to_die = std::chrono::seconds(5);
 constexpr WallSpan progress_period = std::chrono::milliseconds(200);
 }  // namespace
 
@@ -25,6 +29,7 @@ Outcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
   if (!stopping_) {
     open_lanes();
     take_control();
+    interference_ = std::make_unique<Interference>();
     watch_.restart();
     loop(stop, progress);
   }
@@ -52,6 +57,7 @@ void Conductor::loop(std::stop_token stop, const ProgressTold& progress) {
       progress(schedule_->world(), drift_so_far());
     }
     if (stalled_ > 0) look_after_stalled();
+    if (watch_.last() - memory_checked_ >= memory_look) check_memory();
     if (failure_) end_after_failure();
   }
 }
@@ -109,9 +115,12 @@ void Conductor::keep_pace(SimTime to) {
   watch_.was(&Accounting::idle);
 }
 
-void Conductor::show_clock(Member& m, SimTime base, SimTime limit, bool flowing) {
+void Conductor::show_clock(std::uint32_t program, SimTime base, SimTime limit, bool flowing) {
+  Member& m = *members_[program];
   const double rate = m.cost.rate().factor().value();
-  m.channel->set_clock(base, limit, time_stamp_counter(), flowing ? watch_.counter_scale(rate) : 0);
+  const bool spread = m.seat && m.cores > 1;  // then its threads executed more than it took
+  m.channel->set_clock(base, limit, time_stamp_counter(), flowing ? watch_.counter_scale(rate) : 0,
+                       spread ? m.cost.rate().apply(m.cpu_of_threads) : schedule_->executed_by(program));
 }
 
 // One window: the program that came least far, and on every other lane one that may execute meanwhile.
@@ -121,9 +130,11 @@ void Conductor::run_programs(const Schedule::Event& least) {
   lanes_->run(turns_);
   CpuSpan longest;
   for (const Schedule::Event& event : events_) {
+    const Member& m = *members_[event.program];
+    const CpuSpan before = m.cpu_of_threads;
     const CpuSpan executed = charge_executed(event.program);
     longest = std::max(longest, executed);
-    outcome_.executed += executed;
+    outcome_.executed += m.cores > 1 ? std::max(m.cpu_of_threads - before, CpuSpan::zero()) : executed;
   }
   watch_.was_running(WallSpan::from_ns(longest.ns()));
   outcome_.dispatches += turns_.size();
@@ -134,18 +145,20 @@ void Conductor::find_turns(const Schedule::Event& least) {
   events_.assign(1, least);
   if (lanes_->count() > 1) {
     schedule_->beside(beside_);
-    std::uint64_t taken = std::uint64_t{1} << members_[least.program]->lane;
+    std::uint64_t taken = lanes_->lanes_of(*members_[least.program]->seat);
     for (const Schedule::Event& other : beside_) {
-      const std::uint64_t lane = std::uint64_t{1} << members_[other.program]->lane;
-      if ((taken & lane) == 0) events_.push_back(other);
-      taken |= lane;
+      const std::uint64_t lanes = lanes_->lanes_of(*members_[other.program]->seat);
+      if ((taken & lanes) == 0) events_.push_back(other);
+      taken |= lanes;
     }
   }
   turns_.clear();
-  for (const Schedule::Event& event : events_) {
+  for (Schedule::Event& event : events_) {
     Member& m = *members_[event.program];
+    // Threads on several cores get apart by a window at most.
+    if (m.cores > 1) event.budget = std::min(event.budget, options_.quantum);
     const SimTime from = schedule_->program_time(event.program);
-    show_clock(m, from, from + event.budget, true);
+    show_clock(event.program, from, from + event.budget, m.start_up != Member::StartUp::going_on);
     turns_.push_back({*m.seat, std::max(m.cost.rate().inverse().apply(event.budget), CpuSpan::from_ns(1)), {}});
   }
 }
@@ -154,7 +167,14 @@ void Conductor::find_turns(const Schedule::Event& least) {
 void Conductor::settle_turn(const Schedule::Event& event, Dispatcher::Why why) {
   Member& m = *members_[event.program];
   const SimSpan beyond = schedule_->program_time(event.program) - (event.at + event.budget);
-  outcome_.overrun_max = std::max(outcome_.overrun_max, beyond);
+  if (beyond > outcome_.overrun_max) {
+    outcome_.overrun_max = beyond;
+    LatePreemption late{event.at + event.budget, beyond, lanes_->late(*m.seat), {}, {}};
+    if (late.late >= worth_explaining) {
+      interference_->explain(late);
+      outcome_.latest_preemption = late;
+    }
+  }
   record_drift(m.cpu);
   if (why == Dispatcher::Why::asked) return request_arrived(event.program, *m.channel->asking());
   if (why == Dispatcher::Why::blocked) return m.process->ended() ? ended(event.program) : blocked(event.program);
@@ -164,9 +184,25 @@ CpuSpan Conductor::charge_executed(std::uint32_t program) {
   Member& m = *members_[program];
   const CpuTime before = m.cpu_newest;
   const CpuTime total = CpuTime::zero() + (lanes_->executed(*m.seat) - m.cpu_base);
+  if (m.start_up == Member::StartUp::going_on && total > before) return forgive_start_up(program, total - before);
   m.cpu_newest = std::max(m.cpu_newest, total);
+  if (m.cores > 1 && !m.process->ended()) m.cpu_of_threads = m.process->cpu_time() - m.cpu_base;
   schedule_->executed(program, m.cost.up_to(m.cpu_newest));
   return m.cpu_newest - before;
+}
+
+// Whether other threads of a program go on while one waits. Who hands on a baton knows it; of others it is a guess that
+// the end of their turn corrects.
+bool Conductor::others_run(const Member& m, const protocol::Exchange& exchange) const {
+  if (exchange.index != 1 || static_cast<protocol::Ask>(exchange.ask) != protocol::Ask::wait || m.cost.measured()) {
+    return m.process->thread_count() > 1;
+  }
+  return exchange.size > 0 || m.channel->waits_answered() > exchange.stamp;
+}
+
+// No thread of the program goes on by itself, unless it was answered meanwhile.
+void Conductor::idle(std::uint32_t program, const protocol::Exchange& exchange) {
+  if (members_[program]->channel->waits_answered() <= exchange.stamp) blocked(program);
 }
 
 void Conductor::request_arrived(std::uint32_t program, std::uint32_t link) {
@@ -176,33 +212,44 @@ void Conductor::request_arrived(std::uint32_t program, std::uint32_t link) {
   pending.exchange = m.channel->take(link);
   const auto ask = static_cast<protocol::Ask>(pending.exchange.ask);
   const bool may_wait = ask == protocol::Ask::wait || ask == protocol::Ask::receive;
+  if (ask == protocol::Ask::idle) return idle(program, pending.exchange);
   ++outcome_.requests;
+  if (ask == protocol::Ask::attach) {
+    attached(m, pending.exchange);
+  } else if (m.start_up == Member::StartUp::going_on && !(m.interpreter && ask == protocol::Ask::clock)) {
+    end_start_up(m);
+  }
+  pending.output = take_output(program, m.cost.recorded() ? m.cost.next_charge() : nullptr);
   if (m.cost.recorded()) {
     const Charge* charge = m.cost.next_charge();
     pending.others_run = charge != nullptr && charge->others_run;
-    m.cost.take_charge();
-    m.promised = false;
+    const auto expected = charge == nullptr ? protocol::Ask::none : static_cast<protocol::Ask>(charge->ask);
+    if (expected != protocol::Ask::none && expected != ask) {
+      parted(program, "asked for " + name_of(ask) + " where the record has " + name_of(expected));
+    }
+    if (charge != nullptr) m.cpu_newest = charge->total;
+    hand_clock_values(m, link);
+    take_charge(program);
   } else {
-    pending.others_run = may_wait && m.process->thread_count() > 1;
+    pending.others_run = may_wait && others_run(m, pending.exchange);
   }
   if (m.cost.measured()) {
     take_clock_values(program, link);
+    take_order(program, false);
     if (recorder_ != nullptr) {
-      recorder_->charge(program, {Charge::Kind::asked, pending.others_run, link, m.cpu_newest, {}});
+      recorder_->charge(program, {Charge::Kind::asked,
+                                  pending.others_run,
+                                  link,
+                                  static_cast<std::uint8_t>(pending.exchange.ask),
+                                  m.cpu_newest,
+                                  {},
+                                  m.output_taken});
     }
   } else if (!m.cost.recorded()) {
     schedule_->executed(program, m.cost.of_request(ask, m.spec.best_effort));
   }
-  m.pending = pending;
+  m.pending = std::move(pending);
   schedule_->arrived(program, ask == protocol::Ask::read || ask == protocol::Ask::receive);
-}
-
-void Conductor::take_clock_values(std::uint32_t program, std::uint32_t link) {
-  Member& m = *members_[program];
-  m.channel->empty_ring(link, [&](SimTime value) {
-    ++m.figures.clock_reads;
-    if (recorder_ != nullptr) recorder_->clock(program, link, value);
-  });
 }
 
 // No thread of the program runs. If one of them waits for a time or a message, that is what the others wait for; if
@@ -211,29 +258,35 @@ void Conductor::blocked(std::uint32_t program) {
   Member& m = *members_[program];
   Pending pending;
   const bool waits = schedule_->any_link_waits(program);
+  // To take a process apart takes the kernel a while, which is not the program's.
+  for (const WallTime end = wall_now() + time_to_die; m.process->exiting() && wall_now() < end;) {
+    if (m.process->ended()) return ended(program);
+    usleep(100);
+  }
   pending.kind = waits ? Charge::Kind::blocked : Charge::Kind::stalled;
   if (m.cost.measured() && recorder_ != nullptr && waits) {
-    recorder_->charge(program, {Charge::Kind::blocked, false, 0, m.cpu_newest, {}});
+    recorder_->charge(program, {Charge::Kind::blocked, false, 0, 0, m.cpu_newest, {}});
   }
-  m.pending = pending;
+  m.pending = std::move(pending);
   m.stalled_wall = wall_now();
   schedule_->arrived(program, false);
 }
 
 void Conductor::ended(std::uint32_t program) {
   Member& m = *members_[program];
+  if (m.start_up == Member::StartUp::going_on) charge_start_up(program);
   for (std::uint32_t link = 0; m.cost.measured() && link < m.channel->links_used(); ++link) {
     take_clock_values(program, link);
   }
+  if (m.cost.measured()) take_order(program, true);
+  Pending pending;
+  pending.kind = Charge::Kind::ended;
+  pending.output = take_output(program, nullptr);
   if (m.cost.measured() && recorder_ != nullptr) {
-    recorder_->charge(program, {Charge::Kind::ended, false, 0, m.cpu_newest, {}});
+    recorder_->charge(program, {Charge::Kind::ended, false, 0, 0, m.cpu_newest, {}, m.output_taken});
   }
-  if (m.cost.recorded()) {
-    if (m.cost.next_charge() != nullptr) m.cost.take_charge();
-    m.promised = false;
-  }
-  m.pending = Pending{};
-  m.pending->kind = Charge::Kind::ended;
+  if (m.cost.recorded()) take_charge(program);
+  m.pending = std::move(pending);
   schedule_->arrived(program, false);
 }
 
@@ -274,7 +327,10 @@ bool Conductor::collect_arrival(std::uint32_t program) {
     }
   }
   if (const auto link = m.channel->asking()) {
-    if (m.cost.recorded()) ++m.figures.replay_parted;
+    if (m.cost.recorded()) {
+      const protocol::Exchange asked = m.channel->look(*link);
+      parted(program, "asked for " + name_of(static_cast<protocol::Ask>(asked.ask)) + ", beyond its record");
+    }
     request_arrived(program, *link);
     return true;
   }
@@ -291,11 +347,33 @@ void Conductor::check_silence(std::uint32_t program) {
     m.blocked_at = executed;
     return;
   }
-  if (!hangs(m)) return;
+  const bool silent = hangs(m);
+  if (m.cost.recorded()) {
+    if (const std::string why = cannot_follow(program); !why.empty()) {
+      parted(program, why);
+      return stop_with(m.name + " " + m.figures.parted);
+    }
+  }
+  if (!silent) return;
   fault(program, schedule_->program_time(program),
         "hangs: it computed or was blocked for " + to_string(options_.hang_after) + " without asking for anything");
   m.process->kill_group(SIGKILL);  // its end is noticed like any other
   m.silence.reset();
+}
+
+void Conductor::check_memory() {
+  memory_checked_ = watch_.last();
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    Member& m = *members_[i];
+    const std::uint64_t used = m.process->ended() ? 0 : m.process->resident();
+    if (used <= m.spec.memory_limit || m.limit_struck) continue;
+    m.limit_struck = true;
+    const std::string limit = std::to_string(m.spec.memory_limit >> 20) + " MiB";
+    fault(i, schedule_->program_time(i),
+          "uses " + std::to_string(used >> 20) + " MiB of memory, more than its limit of " + limit +
+              " (`memory` in the scenario)");
+    m.process->end_because("ended by its memory limit of " + limit);
+  }
 }
 
 // By what it executed, or by how long it has been blocked: one that only waits for a busy machine does not hang.
@@ -322,6 +400,7 @@ void Conductor::await_stalled(std::uint32_t program) {
     watch_.was(&Accounting::waited);
     if (why != Dispatcher::Why::blocked || m.process->ended()) return recover(program, watch_.last());
   }
+  if (blocks_while_starting(program, watch_.last())) return;
   schedule_->stalled_until(program, m.stalled_since + SimSpan::from_ns((watch_.last() - m.stalled_wall).ns()));
   record_drift(m.cpu);
 }
@@ -335,7 +414,7 @@ void Conductor::look_after_stalled() {
     Member& m = *members_[i];
     if (m.process->ended() || m.channel->asking() || m.process->runnable()) {
       recover(i, now);
-    } else if (m.spec.blocking == Blocking::charge_wall) {
+    } else if (!blocks_while_starting(i, now) && m.spec.blocking == Blocking::charge_wall) {
       schedule_->stalled_until(i, m.stalled_since + SimSpan::from_ns((now - m.stalled_wall).ns()));
     }
   }
@@ -345,51 +424,22 @@ void Conductor::recover(std::uint32_t program, WallTime when) {
   Member& m = *members_[program];
   --stalled_;
   SimTime at = m.stalled_since;
-  if (m.spec.blocking == Blocking::charge_wall) at += SimSpan::from_ns((when - m.stalled_wall).ns());
+  const bool free = m.spec.blocking == Blocking::free || m.start_up == Member::StartUp::going_on;
+  if (!free) at += SimSpan::from_ns((when - m.stalled_wall).ns());
   const SimTime resumed = schedule_->recovered(program, at);
   m.waits[0] = {};
   m.waits[0].recovering = true;
   m.figures.stalled += resumed - m.stalled_since;
-  if (recorder_ != nullptr) recorder_->charge(program, {Charge::Kind::stalled, false, 0, m.cpu_newest, resumed});
+  if (recorder_ != nullptr) recorder_->charge(program, {Charge::Kind::stalled, false, 0, 0, m.cpu_newest, resumed});
 }
 
 // The program computes from here on: what is known of its cost is owed at once.
 void Conductor::begin(std::uint32_t program, SimTime at) {
   Member& m = *members_[program];
   if (m.cost.measured()) return;
-  show_clock(m, at, at, false);
+  show_clock(program, at, at, false);
   m.silence.reset();
   if (m.cost.recorded() && !m.promised && !m.pending) promise(program);
-}
-
-void Conductor::promise(std::uint32_t program) {
-  Member& m = *members_[program];
-  const Charge* charge = m.cost.next_charge();
-  if (charge == nullptr) return;
-  m.promised = true;
-  schedule_->executed(program, m.cost.up_to(charge->total));
-  for (std::uint32_t link = 0; link < protocol::links_max; ++link) {
-    if (m.cost.has_clock(link)) m.channel->fill_ring(link, [&] { return m.cost.next_clock(link); });
-  }
-  if (charge->kind == Charge::Kind::asked) return;
-  if (charge->kind == Charge::Kind::ended || charge->kind == Charge::Kind::unfinished) return;  // its process says when
-  m.pending = Pending{};
-  m.pending->kind = charge->kind;
-  m.pending->resumed = charge->resumed;
-  m.cost.take_charge();
-  m.promised = false;
-  schedule_->arrived(program, false);
-}
-
-// What a program executed towards a request that it never made delays the others in a replay as it did in the run.
-void Conductor::record_unfinished() {
-  if (recorder_ == nullptr) return;
-  for (std::uint32_t i = 0; i < members_.size(); ++i) {
-    const Member& m = *members_[i];
-    if (!m.cost.measured() || m.pending || !schedule_->computing(i)) continue;
-    for (std::uint32_t link = 0; link < m.channel->links_used(); ++link) take_clock_values(i, link);
-    recorder_->charge(i, {Charge::Kind::unfinished, false, 0, m.cpu_newest, {}});
-  }
 }
 
 // Where computing is free it was done all the same: who computed longer than the world lasted is that far ahead.

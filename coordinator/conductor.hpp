@@ -1,6 +1,7 @@
 #pragma once
 // The conductor is one run in progress: it asks the schedule what comes next and makes it so. launch.cpp starts and
-// ends the programs, conductor.cpp has the loop and the physical execution, requests.cpp answers what programs ask.
+// ends the programs, start_up.cpp knows what is free until they first wait, conductor.cpp has the loop and the physical
+// execution, requests.cpp answers what programs ask, tapes.cpp records what it cost and plays it again.
 //
 // Threads: the coordinator's.
 
@@ -57,6 +58,8 @@ class Conductor {
   void take_control();
   void end_programs();
   void answer_after_end(Member& member);
+  void look_for_outsiders(bool at_the_end);
+  void count_outsiders(Member& member);
   void settle_figures();
 
   // conductor.cpp
@@ -67,22 +70,35 @@ class Conductor {
   void run_programs(const Schedule::Event& least);
   void find_turns(const Schedule::Event& least);
   void settle_turn(const Schedule::Event& event, Dispatcher::Why why);
-  void show_clock(Member& m, SimTime base, SimTime limit, bool flowing);
+  void show_clock(std::uint32_t program, SimTime base, SimTime limit, bool flowing);
   CpuSpan charge_executed(std::uint32_t program);
   void request_arrived(std::uint32_t program, std::uint32_t link);
   void take_clock_values(std::uint32_t program, std::uint32_t link);
+  static void hand_clock_values(Member& m, std::uint32_t link);
+  void take_order(std::uint32_t program, bool all);
+  static void hand_order(Member& m);
+  [[nodiscard]] bool others_run(const Member& m, const protocol::Exchange& exchange) const;
+  void idle(std::uint32_t program, const protocol::Exchange& exchange);
+  [[nodiscard]] std::string take_output(std::uint32_t program, const Charge* then);
+  void tell_output(std::uint32_t program, const std::string& output, SimTime at);
   void blocked(std::uint32_t program);
   void ended(std::uint32_t program);
   void await_arrival(std::uint32_t program);
   bool collect_arrivals();
   bool collect_arrival(std::uint32_t program);
   void check_silence(std::uint32_t program);
+  void parted(std::uint32_t program, const std::string& how);
+  [[nodiscard]] std::string cannot_follow(std::uint32_t program);
+  void check_memory();
   bool hangs(Member& m) const;
   void await_stalled(std::uint32_t program);
   void look_after_stalled();
   void recover(std::uint32_t program, WallTime when);
   void begin(std::uint32_t program, SimTime at);
   void promise(std::uint32_t program);
+  void take_charge(std::uint32_t program);
+  void follow(std::uint32_t program);
+  void record_wake(std::uint32_t program, std::uint32_t link);
   void record_unfinished();
   void tell_turns();
   [[nodiscard]] SimSpan drift_so_far() const;
@@ -91,6 +107,13 @@ class Conductor {
   void fails_run(std::uint32_t program, SimTime at);
   void end_after_failure();
   void stop_with(std::string why);
+
+  // start_up.cpp
+  void attached(Member& m, const protocol::Exchange& exchange);
+  CpuSpan forgive_start_up(std::uint32_t program, CpuSpan executed);
+  void charge_start_up(std::uint32_t program);
+  void end_start_up(Member& m);
+  bool blocks_while_starting(std::uint32_t program, WallTime now);
 
   // requests.cpp
   void operate(std::uint32_t program, SimTime at);
@@ -105,18 +128,21 @@ class Conductor {
   void answer_receive(std::uint32_t program, const Pending& pending, SimTime at);
   void answer_clock(std::uint32_t program, const Pending& pending, SimTime at);
   void answer_log(std::uint32_t program, const Pending& pending, SimTime at);
-  [[nodiscard]] SimTime next_release(Member& m, Releases& releases, SimSpan period, SimTime at);
   bool hand_over(std::uint32_t program, std::uint32_t link, SimTime at);
   void suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving);
   [[nodiscard]] bool can_read(std::uint32_t variable) const;
   void read_plant(Member& m, std::uint32_t link, std::uint32_t variable, SimTime at, protocol::Exchange& exchange);
   void hand_reading(std::uint32_t program, std::uint32_t link, std::uint32_t variable, SimTime at);
   void done(std::uint32_t program, std::uint32_t link, protocol::Exchange exchange, SimTime at);
-  void refuse(std::uint32_t program, std::uint32_t link, protocol::Verdict verdict, SimTime at, const std::string& why);
+  void reply(std::uint32_t program, std::uint32_t link, const protocol::Exchange& exchange);
+  void refuse(std::uint32_t program, std::uint32_t link, SimTime at, const protocol::Refusal& refusal);
+  void refuse(std::uint32_t program, std::uint32_t link, protocol::Verdict verdict, SimTime at,
+              const std::string& why) {
+    refuse(program, link, at, {verdict, why});
+  }
   void fault(std::uint32_t program, SimTime at, const std::string& what);
   void left(std::uint32_t program, SimTime at);
   [[nodiscard]] std::uint32_t find_program(const Member& from, std::string_view name) const;
-  [[nodiscard]] std::uint32_t find_variable(const Member& m, std::string_view name) const;
   void apply_effects(SimTime before);
   void tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about = UINT32_MAX,
             std::span<const std::byte> bytes = {}, SimTime stamp = {});
@@ -137,6 +163,7 @@ class Conductor {
   std::string missing_;  // privileges
   std::vector<std::unique_ptr<CoreClaim>> claims_;
   std::unique_ptr<Lanes> lanes_;
+  std::unique_ptr<Interference> interference_;
   std::vector<Schedule::Event> events_;  // the turns of a window, and what they are for
   std::vector<Schedule::Event> beside_;
   std::vector<Lanes::Turn> turns_;
@@ -145,10 +172,12 @@ class Conductor {
   rt::Histogram drift_histogram_;
   std::vector<Effect> effects_;  // a heap: the earliest first
   std::uint64_t effect_order_ = 0;
+  std::vector<std::byte> clock_values_;            // room for those that are taken
   std::vector<std::deque<Happening>> happenings_;  // by CPU, until nothing earlier can come
   bool stopping_ = false;
   std::optional<std::pair<SimTime, std::uint32_t>> failure_;  // when and whose the first was
   WallTime stalled_checked_;
+  WallTime memory_checked_;
   std::uint32_t stalled_ = 0;
 };
 

@@ -8,8 +8,8 @@
 //           whoever else uses the core is in the way. This is the degraded mode.
 //
 // Threads: that of its lane (see lanes.hpp); all but run() and try_blocked() also from the coordinator's while no
-// program
-//          of the lane runs. The constructor changes that thread's priority and core; the destructor restores them.
+//          program of the lane runs. The constructor changes that thread's priority and core; the destructor restores
+//          them.
 // Cost:    run() sleeps on one futex with an absolute deadline that serves requests, timer and block detector alike.
 
 #include <cstddef>
@@ -19,6 +19,8 @@
 
 #include "coordinator/channel.hpp"
 #include "coordinator/process.hpp"
+#include "coordinator/second_timer.hpp"
+#include "coordinator/spread.hpp"
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
@@ -31,13 +33,26 @@ class Dispatcher {
   /// As the report names it.
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual bool degraded() const = 0;
-  /// From now on the program executes only inside run(). Returns its number here.
-  virtual std::size_t admit(Process& process, Channel& channel) = 0;
+  /// From now on the program executes only inside run(). Returns its number here. Where it is spread over several
+  /// cores, those of its threads that are of this part execute here.
+  virtual std::size_t admit(Process& process, Channel& channel, Spread* spread = nullptr, std::size_t part = 0) = 0;
   /// A program that is not measured runs freely, but not on our core, where it would starve.
   virtual void send_away(Process& process) = 0;
   virtual Why run(std::size_t program, CpuSpan budget) = 0;
-  /// CPU time of the program at the end of its last run(), read while it stood still.
+  /// CPU time of the program at the end of its last run(), read while it stood still. Where it is spread: how long that
+  /// took on the cores of its part.
   [[nodiscard]] virtual CpuTime executed(std::size_t program) const = 0;
+  /// By how much the timer that ended the last run() came late.
+  [[nodiscard]] virtual WallSpan late() const = 0;
+  /// How a part of a spread program fared in its last run(): whether its cores had time to spare, or which of its
+  /// threads got none.
+  struct Load {
+    bool spare = false;
+    pid_t crowded_out = 0;
+  };
+  [[nodiscard]] virtual Load load(std::size_t /*program*/) const { return {}; }
+  /// Its threads were dealt anew.
+  virtual void deal_again(std::size_t /*program*/) {}
   /// Lets a blocked program go on if it can, for this wall time: used_up when it executed anything.
   virtual Why try_blocked(std::size_t program, WallSpan span) = 0;
   /// A thread of the program was woken: it goes first among its siblings, as it would on the robot.
@@ -66,7 +81,8 @@ class CoreClaim {
 };
 
 /// Requires: nothing is missing.
-std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim);
+std::unique_ptr<Dispatcher> make_fifo_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim,
+                                                 SecondTimer& second);
 std::unique_ptr<Dispatcher> make_stop_dispatcher(protocol::Bell& bell, std::unique_ptr<CoreClaim> claim);
 
 }  // namespace isochron::coordinator

@@ -9,6 +9,7 @@
 
 #include "coordinator/dispatcher.hpp"
 #include "coordinator/futex.hpp"
+#include "coordinator/thread_meter.hpp"
 
 namespace isochron::coordinator {
 
@@ -34,8 +35,8 @@ class StopDispatcher final : public Dispatcher {
   [[nodiscard]] bool degraded() const override { return true; }
   [[nodiscard]] std::uint64_t switches() const override { return switches_; }
 
-  std::size_t admit(Process& process, Channel& channel) override {
-    programs_.push_back({&process, &channel});
+  std::size_t admit(Process& process, Channel& channel, Spread* spread, std::size_t /*part*/) override {
+    programs_.push_back({&process, &channel, spread == nullptr ? 1 : spread->cores(0), {}, process.cpu_time()});
     const sched_param parameter{};
     for (const pid_t thread : process.threads()) {
       set_core(thread);
@@ -44,36 +45,42 @@ class StopDispatcher final : public Dispatcher {
     kill(process.pid(), SIGSTOP);
     return programs_.size() - 1;
   }
-  [[nodiscard]] CpuTime executed(std::size_t index) const override { return programs_[index].process->cpu_time(); }
+  [[nodiscard]] CpuTime executed(std::size_t index) const override { return programs_[index].executed; }
+
+  [[nodiscard]] WallSpan late() const override { return late_; }
 
   void send_away(Process& /*process*/) override {}  // those that we hold are stopped: nobody starves
 
   Why run(std::size_t index, CpuSpan budget) override {
     Program& p = programs_[index];
     activate(index);
-    const CpuTime target = p.process->cpu_time() + budget;
+    const CpuTime target = p.executed + budget;
     CpuTime before = CpuTime::before_all();
     for (;;) {
       const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
+      look(p);
       if (p.channel->asking()) return Why::asked;
-      const CpuTime executed = p.process->cpu_time();
-      if (executed >= target) return Why::used_up;
-      if (executed == before && !p.process->runnable()) return p.channel->asking() ? Why::asked : Why::blocked;
-      before = executed;
-      const WallSpan left = WallSpan::from_ns((target - executed).ns());
-      futex_wait_until(bell_.rings, rings, wall_now() + std::clamp(left, shortest_sleep, longest_sleep));
+      if (p.executed >= target) return Why::used_up;
+      if (p.executed == before && !p.process->runnable()) return p.channel->asking() ? Why::asked : Why::blocked;
+      before = p.executed;
+      const WallSpan left = WallSpan::from_ns((target - p.executed).ns());
+      const WallTime deadline = wall_now() + std::clamp(left, shortest_sleep, longest_sleep);
+      futex_wait_until(bell_.rings, rings, deadline);
+      late_ = std::max(wall_now() - deadline, WallSpan::zero());
     }
   }
 
   Why try_blocked(std::size_t index, WallSpan span) override {
     Program& p = programs_[index];
-    const CpuTime before = p.process->cpu_time();
+    look(p);
+    const CpuTime before = p.executed;
     activate(index);
     const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
     if (p.channel->asking()) return Why::asked;
     futex_wait_until(bell_.rings, rings, wall_now() + span);
+    look(p);
     if (p.channel->asking()) return Why::asked;
-    return p.process->cpu_time() > before ? Why::used_up : Why::blocked;
+    return p.executed > before ? Why::used_up : Why::blocked;
   }
 
   void favour(std::size_t /*program*/, pid_t /*thread*/) override {}  // the kernel shares fairly among threads
@@ -94,6 +101,9 @@ class StopDispatcher final : public Dispatcher {
   struct Program {
     Process* process;
     Channel* channel;
+    std::uint32_t cores;
+    std::vector<MeteredThread> threads;  // of one that is spread over several cores
+    CpuTime executed;
   };
   static constexpr std::size_t nobody = SIZE_MAX;
 
@@ -102,6 +112,23 @@ class StopDispatcher final : public Dispatcher {
     CPU_ZERO(&one);
     CPU_SET(claim_->core(), &one);
     sched_setaffinity(thread, sizeof one, &one);
+  }
+
+  /// On one core it is what the process executed; on several, as long as that took there.
+  static void look(Program& p) {
+    if (p.cores == 1) {
+      p.executed = p.process->cpu_time();
+      return;
+    }
+    Makespan more{p.cores, {}, {}};
+    for (MeteredThread& thread : p.threads) {
+      more.add(thread.look());
+      thread.start();
+    }
+    p.executed += more.span();
+    if (p.process->thread_count() == p.threads.size()) return;
+    p.threads.clear();
+    for (const pid_t id : p.process->threads()) p.threads.emplace_back(p.process->pid(), id);
   }
 
   void activate(std::size_t index) {
@@ -118,6 +145,7 @@ class StopDispatcher final : public Dispatcher {
   std::vector<Program> programs_;
   std::size_t active_ = nobody;
   std::uint64_t switches_ = 0;
+  WallSpan late_;
 };
 
 }  // namespace

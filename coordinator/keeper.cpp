@@ -11,7 +11,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <string_view>
 
+#include "coordinator/process_stat.hpp"
 #include "core/ensure.hpp"
 #include "link/program_protocol.hpp"
 
@@ -19,12 +23,14 @@ namespace isochron::coordinator {
 
 namespace {
 
-/// Whether the process was started with the token in its environment.
-bool carries(const char* pid, const std::string& token) {
+constexpr char separator = '/';
+
+/// The number of the program from which a process came, if it was started with the run's token in its environment.
+std::optional<std::uint32_t> program_of(const char* pid, const std::string& run) {
   const std::string path = std::string("/proc/") + pid + "/environ";
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const std::string wanted = std::string(protocol::run_environment) + "=" + token;
+  if (file < 0) return std::nullopt;
+  const std::string wanted = std::string(protocol::run_environment) + "=" + run + separator;
   std::string text;
   char part[4096];
   ssize_t size = 0;
@@ -32,22 +38,36 @@ bool carries(const char* pid, const std::string& token) {
     text.append(part, static_cast<std::size_t>(size));
   close(file);
   for (std::size_t at = 0; at < text.size(); at += std::strlen(text.c_str() + at) + 1) {
-    if (wanted == text.c_str() + at) return true;
+    const std::string_view entry = text.c_str() + at;
+    if (!entry.starts_with(wanted)) continue;
+    return static_cast<std::uint32_t>(std::strtoul(text.c_str() + at + wanted.size(), nullptr, 10));
   }
-  return false;
+  return std::nullopt;
 }
 
-int sweep(const std::string& token) {
-  int killed = 0;
+/// Calls `found(pid, program)` for each process of the run but this one.
+template <class Found>
+void for_each_of_run(const std::string& run, Found&& found) {
   DIR* folder = opendir("/proc");
-  if (folder == nullptr) return 0;
+  if (folder == nullptr) return;
   while (const dirent* entry = readdir(folder)) {
     if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
     const auto pid = static_cast<pid_t>(std::atoi(entry->d_name));
-    if (pid != getpid() && carries(entry->d_name, token) && kill(pid, SIGKILL) == 0) ++killed;
+    if (pid == getpid()) continue;
+    if (const auto program = program_of(entry->d_name, run)) found(pid, *program);
   }
   closedir(folder);
-  return killed;
+}
+
+/// Whether there was any; `killed` has each once, however long it takes to die.
+bool sweep(const std::string& run, std::set<pid_t>& killed) {
+  bool any = false;
+  for_each_of_run(run, [&](pid_t pid, std::uint32_t) {
+    if (kill(pid, SIGKILL) != 0) return;
+    any = true;
+    killed.insert(pid);
+  });
+  return any;
 }
 
 [[noreturn]] void keep(int line, const std::string& token) {
@@ -69,17 +89,25 @@ int sweep(const std::string& token) {
 
 }  // namespace
 
-int kill_all_of_run(const std::string& token) {
+std::string token_of(const std::string& run, std::uint32_t program) {
+  return run + separator + std::to_string(program);
+}
+
+std::vector<Relative> relatives_of_run(const std::string& run) {
+  std::vector<Relative> found;
+  for_each_of_run(run, [&](pid_t pid, std::uint32_t program) {
+    const auto stat = stat_of(pid);
+    if (stat && stat->state != 'Z') found.push_back({pid, program, stat->used + stat->by_children});
+  });
+  return found;
+}
+
+int kill_all_of_run(const std::string& run) {
   // What forks while we look is found by the next sweep; a fork bomb is outrun because its members die faster than one
   // sweep takes, or the bound ends it.
-  int killed = 0;
-  for (int round = 0; round < 50; ++round) {
-    const int now = sweep(token);
-    if (now == 0) return killed;
-    killed += now;
-    usleep(1000);
-  }
-  return killed;
+  std::set<pid_t> killed;
+  for (int round = 0; round < 50 && sweep(run, killed); ++round) usleep(1000);
+  return static_cast<int>(killed.size());
 }
 
 Keeper::Keeper(std::string token) {

@@ -8,7 +8,11 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include "core/time.hpp"
 
 namespace isochron::coordinator {
 
@@ -24,7 +28,18 @@ class Keeper {
   int line_ = -1;  // it reads the other end: closed = we are gone
 };
 
+/// What a program carries in its environment: the run's token and its own number in the run.
+std::string token_of(const std::string& run, std::uint32_t program);
+
+/// A process that carries the token of a run.
+struct Relative {
+  pid_t pid = 0;
+  std::uint32_t program = 0;  // from which it came
+  CpuSpan cpu;                // used by it and by those of its children that it waited for
+};
+std::vector<Relative> relatives_of_run(const std::string& run);
+
 /// Kills everything that carries the token; returns how many there were.
-int kill_all_of_run(const std::string& token);
+int kill_all_of_run(const std::string& run);
 
 }  // namespace isochron::coordinator

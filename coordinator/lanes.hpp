@@ -1,7 +1,8 @@
 #pragma once
 // The lanes are the cores of this machine on which measured programs execute, each with a dispatcher of its own. Within
 // a window every lane executes at most one program, all of them at once; then all have stopped and the schedule is
-// asked again. The programs of one virtual CPU always execute on the same lane.
+// asked again. The programs of one virtual CPU always execute on the same lane; one that is spread over several cores
+// of its robot executes on several lanes at once, see spread.hpp.
 //
 //   lane 0   coordinator ──▶ program a ──▶│ coordinator answers ──▶ program a …
 //   lane 1   helper      ──▶ program b ▶  │ spins                ──▶ program b …
@@ -23,10 +24,7 @@ namespace isochron::coordinator {
 
 class Lanes {
  public:
-  struct Seat {
-    std::size_t lane = 0;
-    std::size_t index = 0;  // in that lane's dispatcher
-  };
+  using Seat = std::size_t;
   struct Turn {
     Seat seat;
     CpuSpan budget;
@@ -36,7 +34,7 @@ class Lanes {
   /// One lane for each claim, dispatched with real-time priorities; as many bells.
   Lanes(std::vector<std::unique_ptr<CoreClaim>> claims, std::span<protocol::Bell* const> bells);
   /// A single lane.
-  explicit Lanes(std::unique_ptr<Dispatcher> only);
+  Lanes(std::unique_ptr<Dispatcher> only, protocol::Bell& bell);
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
@@ -46,21 +44,47 @@ class Lanes {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool degraded() const { return own_->degraded(); }
 
-  Seat admit(std::size_t lane, Process& process, Channel& channel);
+  /// `first`: its lane, the one whose bell it rings; where it may use several cores of its robot, the first of several.
+  Seat admit(std::size_t first, std::uint32_t cores, Process& process, Channel& channel);
   /// A program that is not measured keeps off all lanes.
   void send_away(Process& process);
-  /// Lets all of them execute at the same time, each on its lane, and returns when all have stopped. At most one turn
-  /// for each lane.
+  /// The lanes that a program takes, a bit each.
+  [[nodiscard]] std::uint64_t lanes_of(Seat seat) const { return seats_[seat].lanes; }
+  /// Lets all of them execute at the same time, each on its lanes, and returns when all have stopped. No two turns take
+  /// the same lane.
   void run(std::span<Turn> turns);
-  [[nodiscard]] CpuTime executed(Seat seat) const { return dispatcher(seat.lane).executed(seat.index); }
+  /// Up to the end of its last turn, in CPU time of one core.
+  [[nodiscard]] CpuTime executed(Seat seat) const { return seats_[seat].executed; }
+  /// By how much its last turn was ended late.
+  [[nodiscard]] WallSpan late(Seat seat) const;
   Dispatcher::Why try_blocked(Seat seat, WallSpan span);
   void favour(Seat seat, pid_t thread);
   void hold();
 
  private:
   class Helper;
+  /// A program, or a part of one, on one lane.
+  struct Part {
+    std::size_t lane = 0;
+    std::size_t index = 0;  // in that lane's dispatcher
+    CpuSpan budget;
+    Dispatcher::Why why = Dispatcher::Why::used_up;
+    CpuTime before;
+  };
+  struct Admitted {
+    std::vector<Part> parts;
+    std::unique_ptr<Spread> spread;
+    std::uint64_t lanes = 0;
+    CpuTime executed;
+  };
   [[nodiscard]] Dispatcher& dispatcher(std::size_t lane) const;
+  void begin(Turn& turn);
+  Dispatcher::Why settle(Admitted& seat);
+  void balance(Admitted& seat);
   std::vector<int> cores_;
+  std::vector<protocol::Bell*> bells_;
+  std::vector<Admitted> seats_;
+  std::vector<std::unique_ptr<SecondTimer>> second_timers_;  // by lane
   std::unique_ptr<Dispatcher> own_;
   std::vector<std::unique_ptr<Helper>> helpers_;
 };

@@ -11,11 +11,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <set>
 #include <thread>
 
 #include "coordinator/conductor.hpp"
+#include "coordinator/executable.hpp"
 #include "coordinator/futex.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 
@@ -49,10 +52,13 @@ std::string find_interpose_library(const std::string& given) {
   return "libisochron_clock.so";
 }
 
-std::int64_t realtime_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+std::vector<std::uint32_t> cores_nobody_is_bound_to(const RobotSpec& robot) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t core = 0; core < robot.cores; ++core) {
+    const auto bound = [core](const ProgramSpec& program) { return program.core == core; };
+    if (std::none_of(robot.programs.begin(), robot.programs.end(), bound)) found.push_back(core);
+  }
+  return found;
 }
 
 }  // namespace
@@ -89,6 +95,9 @@ void Conductor::make_members(const std::vector<RobotSpec>& robots) {
 
 void Conductor::check_member(const Member& m) const {
   if (m.spec.run.empty()) throw InputError({}, m.name + ": nothing to run", "give `run: [program, arguments…]`");
+  if (const auto obstacle = m.spec.virtual_clock ? obstacle_to_following(m.spec.run) : std::nullopt) {
+    throw InputError({}, m.name + ": " + m.spec.run[0] + " " + obstacle->what, obstacle->hint);
+  }
   const auto* recorded = std::get_if<RecordedCompute>(&m.spec.compute);
   if (recorded == nullptr) return;
   if (!recorded->tape || recorded->tape->charges.empty()) {
@@ -106,28 +115,26 @@ void Conductor::check_member(const Member& m) const {
 }
 
 void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime until) {
-  struct Shared final : Policy {
-    explicit Shared(std::shared_ptr<const Policy> p) : policy(std::move(p)) {}
-    [[nodiscard]] std::size_t pick(std::span<const Candidate> ready) const override { return policy->pick(ready); }
-    [[nodiscard]] SimSpan slice() const override { return policy->slice(); }
-    std::shared_ptr<const Policy> policy;
-  };
   std::vector<std::unique_ptr<Policy>> cpus;
   std::vector<Schedule::Place> places;
   std::size_t at = 0;
   for (const RobotSpec& robot : robots) {
     const auto first = static_cast<std::uint32_t>(cpus.size());
-    for (const auto& policy : robot.policies) cpus.push_back(std::make_unique<Shared>(policy));
-    if (robot.policies.empty()) cpus.push_back(std::make_unique<FixedPriority>());
+    for (std::uint32_t core = 0; core < std::max(robot.cores, 1u); ++core) {
+      cpus.push_back(robot.policy ? robot.policy() : std::make_unique<FixedPriority>(options_.quantum));
+    }
+    const std::vector<std::uint32_t> shared = cores_nobody_is_bound_to(robot);
     for (std::size_t i = 0; i < robot.programs.size(); ++i, ++at) {
       Member& m = *members_[at];
-      m.cpu = first + m.spec.core;
+      m.cpu = first + m.spec.core.value_or(shared.empty() ? 0 : shared[0]);
+      m.cores = m.spec.core ? 1 : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(shared.size()));
+      m.robot_cores = static_cast<std::uint32_t>(cpus.size()) - first;
       if (m.cpu >= cpus.size()) {
-        throw InputError({}, m.name + ": core " + std::to_string(m.spec.core) + " is beyond the robot's " +
+        throw InputError({}, m.name + ": core " + std::to_string(*m.spec.core) + " is beyond the robot's " +
                                  std::to_string(cpus.size() - first));
       }
       const int priority = m.spec.best_effort ? std::numeric_limits<int>::min() : m.spec.priority;
-      places.push_back({m.cpu, priority, m.cost.measured(), protocol::links_max});
+      places.push_back({m.cpu, priority, m.cost.measured(), 1, static_cast<std::uint32_t>(i)});
     }
   }
   happenings_.resize(cpus.size());
@@ -137,19 +144,23 @@ void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime unti
 }
 
 protocol::Bell& Conductor::add_bell() {
-  bell_memories_.push_back(std::make_unique<SharedMemory>("isochron-bell", 4096));
+  bell_memories_.push_back(std::make_unique<SharedMemory>("isochron-bell", protocol::bell_size));
   return *static_cast<protocol::Bell*>(bell_memories_.back()->data());
 }
 
 // Which cores are ours, and who executes on which: a program rings the bell of its lane from its start.
 void Conductor::plan_lanes() {
-  std::vector<std::uint32_t> cpus;  // that have measured programs
+  std::map<std::uint32_t, std::uint32_t> cpus;  // that have measured programs, and how many cores each stands for
   for (const auto& m : members_) {
-    if (m->cost.measured()) cpus.push_back(m->cpu);
+    if (m->cost.measured()) cpus[m->cpu] = std::max(cpus[m->cpu], m->cores);
   }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   if (cpus.empty()) return;
+  std::size_t useful = 0;
+  std::map<std::uint32_t, std::size_t> first_lane;
+  for (const auto& [cpu, width] : cpus) {
+    first_lane[cpu] = useful;
+    useful += width;
+  }
   missing_ = options_.privileges == Privileges::do_without ? "the scenario asks to do without" : missing_privileges();
   if (!missing_.empty() && options_.privileges == Privileges::insist) {
     throw InputError({}, "this run insists on real-time privileges: " + missing_,
@@ -161,15 +172,14 @@ void Conductor::plan_lanes() {
   const auto cores = static_cast<std::size_t>(CPU_COUNT(&allowed));
   const std::size_t wanted = options_.cores > 0 ? options_.cores : std::max<std::size_t>(cores, 2) - 1;
   claims_.push_back(std::make_unique<CoreClaim>());
-  while (missing_.empty() && claims_.size() < std::min({wanted, cpus.size(), cores, lanes_max})) {
+  while (missing_.empty() && claims_.size() < std::min({wanted, useful, cores, lanes_max})) {
     auto claim = std::make_unique<CoreClaim>();
     if (!claim->alone()) break;  // the others belong to other coordinators
     claims_.push_back(std::move(claim));
     add_bell();
   }
   for (const auto& m : members_) {
-    const auto at = std::lower_bound(cpus.begin(), cpus.end(), m->cpu) - cpus.begin();
-    if (m->cost.measured()) m->lane = static_cast<std::size_t>(at) % claims_.size();
+    if (m->cost.measured()) m->lane = first_lane.at(m->cpu) % claims_.size();
   }
 }
 
@@ -177,18 +187,18 @@ void Conductor::start_programs() {
   plan_lanes();
   keeper_ = std::make_unique<Keeper>(token_);
   const std::string library = find_interpose_library(options_.interpose_library);
-  const std::int64_t epoch = realtime_ns();
   const std::size_t cores = std::thread::hardware_concurrency();
   std::vector<Watcher::Watched> watched;
-  for (auto& m : members_) {
-    m->process = std::make_unique<Process>(
-        Process::Start{&m->spec, m->name, bell_memories_[m->lane]->descriptor(), token_, library});
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const auto& m = members_[i];
+    m->process = std::make_unique<Process>(Process::Start{&m->spec, m->name, bell_memories_[m->lane]->descriptor(),
+                                                          token_of(token_, i), library, m->cost.clock_mode(),
+                                                          options_.epoch, m->cost.rate(), m->robot_cores});
     m->channel = std::make_unique<Channel>(m->process->pages());
-    m->channel->set_clock_mode(m->cost.clock_mode(), epoch);
     if (!m->cost.measured() && members_.size() < cores) m->channel->set_patience(looks_before_sleeping);
     watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
   }
-  watcher_ = std::make_unique<Watcher>(std::move(watched), bell_, options_.output_kept, options_.show_output);
+  watcher_ = std::make_unique<Watcher>(std::move(watched), bell_, options_.output_kept, options_.show_output, true);
 }
 
 bool Conductor::all_attached() {
@@ -215,6 +225,7 @@ void Conductor::await_attach() {
     const std::uint32_t rings = bell_.rings.load(std::memory_order_acquire);
     if (all_attached()) return;
     if (wall_now() >= deadline) break;
+    check_memory();
     futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + attach_look));
   }
   for (auto& m : members_) {
@@ -234,7 +245,7 @@ void Conductor::open_lanes() {
     for (const auto& memory : bell_memories_) bells.push_back(static_cast<protocol::Bell*>(memory->data()));
     lanes_ = std::make_unique<Lanes>(std::move(claims_), bells);
   } else {
-    lanes_ = std::make_unique<Lanes>(make_stop_dispatcher(bell_, std::move(claims_[0])));
+    lanes_ = std::make_unique<Lanes>(make_stop_dispatcher(bell_, std::move(claims_[0])), bell_);
   }
   outcome_.control = lanes_->name();
   outcome_.degraded = lanes_->degraded();
@@ -247,9 +258,13 @@ void Conductor::take_control() {
     const Pending found = *m.pending;
     m.pending.reset();
     m.cpu_base = m.process->cpu_time();
-    if (m.cost.recorded()) promise(i);
+    if (m.cost.recorded()) {
+      for (std::uint32_t link = 0; link < m.cost.clock_links(); ++link) hand_clock_values(m, link);
+      follow(i);
+      promise(i);
+    }
     if (m.cost.measured() && found.kind != Charge::Kind::ended) {
-      m.seat = lanes_->admit(m.lane, *m.process, *m.channel);
+      m.seat = lanes_->admit(m.lane, m.cores, *m.process, *m.channel);
     } else if (lanes_) {
       lanes_->send_away(*m.process);
     }
@@ -282,10 +297,10 @@ void Conductor::end_programs() {
     if (!m.channel) continue;
     // Also of programs whose computing is free: what they really used is what callback mode hides.
     const CpuSpan used = m.process && !m.process->ended() ? m.process->cpu_time() - m.cpu_base : CpuSpan::zero();
-    m.figures.cpu = std::max(m.cpu_newest.since_zero(), used);
+    m.figures.cpu = std::max({m.cpu_newest.since_zero(), m.cpu_of_threads, used});
     m.channel->set_over();
-    show_clock(m, outcome_.reached, outcome_.reached, false);
-    m.channel->set_clock_mode(protocol::ClockMode::held, 0);
+    show_clock(i, outcome_.reached, outcome_.reached, false);
+    m.channel->set_clock_mode(protocol::ClockMode::held);
   }
   lanes_.reset();
   for (auto& m : members_) {
@@ -303,6 +318,10 @@ void Conductor::end_programs() {
     if (!all)
       futex_wait_until(bell_.rings, rings, std::min(deadline, wall_now() + WallSpan(std::chrono::milliseconds(5))));
   }
+  // What they started dies with them, and then nobody could say any more how much it used.
+  if (std::any_of(members_.begin(), members_.end(), [](const auto& m) { return m->process && !m->process->ended(); })) {
+    look_for_outsiders(false);
+  }
   for (auto& m : members_) {
     if (m->process && !m->process->ended()) m->process->kill_group(SIGKILL);
   }
@@ -310,8 +329,35 @@ void Conductor::end_programs() {
   for (auto& m : members_) {  // those that computed to the end are no strays
     while (m->process && !m->process->ended() && wall_now() < dead_by) usleep(100);
   }
+  look_for_outsiders(true);
   outcome_.strays = kill_all_of_run(token_);
+  for (auto& m : members_) count_outsiders(*m);
   watcher_->finish();
+}
+
+// Processes that came from our programs and are there. What a program waited for itself is in its children's CPU time.
+void Conductor::look_for_outsiders(bool at_the_end) {
+  for (const Relative& relative : relatives_of_run(token_)) {
+    if (relative.program >= members_.size()) continue;
+    Member& m = *members_[relative.program];
+    if (m.process && m.process->pid() == relative.pid) continue;
+    m.outsiders[relative.pid] = relative.cpu;
+    if (at_the_end) ++m.figures.strays;
+  }
+}
+
+void Conductor::count_outsiders(Member& m) {
+  if (!m.channel) return;
+  CpuSpan cpu = m.process->children_cpu();
+  std::set<std::uint32_t> processes;
+  for (const auto& [pid, used] : m.outsiders) {
+    cpu += used;
+    processes.insert(static_cast<std::uint32_t>(pid));
+  }
+  for (const std::uint32_t pid : m.channel->family()) processes.insert(pid);
+  m.figures.outsiders = static_cast<std::uint32_t>(processes.size()) + m.channel->family_unnamed();
+  m.figures.outsiders_cpu = cpu;
+  if (cpu > CpuSpan::zero() && m.figures.outsiders == 0) m.figures.outsiders = 1;  // at least
 }
 
 void Conductor::settle_figures() {
@@ -329,8 +375,7 @@ void Conductor::settle_figures() {
     m.figures.output_size = watcher_->output_size(i);
     if (m.figures.last_state.empty()) m.figures.last_state = schedule_->describe(i);
     if (m.figures.failed && !outcome_.why_ended.empty() && outcome_.why_ended.find('\n') == std::string::npos) {
-      const std::string tail =
-          m.figures.output.substr(m.figures.output.size() - std::min<std::size_t>(m.figures.output.size(), 400));
+      const std::string tail = foreign_tail(m.figures.output, 400);
       if (!tail.empty()) outcome_.why_ended += "\nit printed last: " + tail;
     }
     outcome_.programs.push_back(std::move(m.figures));

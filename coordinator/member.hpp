@@ -2,7 +2,7 @@
 // One program of a run with all that belongs to it: its process, its end of the shared memory, its cost, what it waits
 // for, its letters, and the figures for the report.
 
-#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,10 +11,12 @@
 #include "coordinator/channel.hpp"
 #include "coordinator/compute.hpp"
 #include "coordinator/lanes.hpp"
-#include "coordinator/mailbox.hpp"
 #include "coordinator/outcome.hpp"
+#include "coordinator/per_link.hpp"
 #include "coordinator/process.hpp"
 #include "coordinator/spec.hpp"
+#include "core/releases.hpp"
+#include "link/mailbox.hpp"
 
 namespace isochron::coordinator {
 
@@ -24,14 +26,8 @@ struct Pending {
   std::uint32_t link = 0;
   bool others_run = false;
   protocol::Exchange exchange;
-  SimTime resumed;  // of a recorded stall
-};
-
-/// The releases of one thread that waits periodically.
-struct Releases {
-  SimSpan period;
-  SimTime release;
-  bool started = false;
+  SimTime resumed;     // of a recorded stall
+  std::string output;  // printed before it
 };
 
 /// What a waiting link waits for.
@@ -41,7 +37,7 @@ struct Wait {
   bool recovering = false;  // not a request: a stalled program goes on
   bool reading = false;     // a sensor that takes its time
   std::uint32_t variable = 0;
-  std::uint32_t from = anybody;
+  std::uint32_t from = protocol::anybody;
   std::string type;
   std::size_t capacity = 0;
 };
@@ -61,6 +57,8 @@ struct Member {
   std::string robot;
   std::string name;  // "predator/planner"
   std::uint32_t cpu = 0;
+  std::uint32_t cores = 1;  // of its robot that its threads may use at once
+  std::uint32_t robot_cores = 1;
   ComputeCost cost;
   std::unique_ptr<Process> process;
   std::unique_ptr<Channel> channel;
@@ -69,20 +67,28 @@ struct Member {
 
   std::optional<Pending> pending;
   bool promised = false;  // recorded: what it owes before its next request is known already
-  std::array<Releases, protocol::links_max> releases;
-  std::array<Wait, protocol::links_max> waits;
-  Mailbox mailbox;
+  PerLink<Releases> releases;
+  PerLink<Wait> waits;
+  protocol::Mailbox mailbox;
   std::uint64_t letters_sent = 0;
 
-  CpuTime cpu_base;    // executed before it attached
-  CpuTime cpu_newest;  // since then, as last seen
+  enum class StartUp { before, going_on, over };
+  StartUp start_up = StartUp::before;
+  bool interpreter = false;  // its looks at the clock do not end its start-up
+  CpuTime cpu_base;          // executed before it attached, and free of charge while it started up
+  CpuTime cpu_newest;        // since then, as last seen; of a program on several cores: how long that took
+  CpuSpan cpu_of_threads;    // of a program on several cores: what its threads executed since then
   SimTime stalled_since;
   WallTime stalled_wall;
   std::optional<CpuTime> blocked_at;  // seen blocked once, when it had executed this
   std::optional<Silence> silence;     // since it was last let go, for those that run freely
+  bool limit_struck = false;
   std::uint64_t requests_at_once = 0;
   SimTime last_request;
   protocol::Ask last_ask = protocol::Ask::none;
+  std::uint64_t output_taken = 0;  // bytes, up to what it asked for last
+  std::uint64_t output_told = 0;
+  std::map<pid_t, CpuSpan> outsiders;  // that came from it and live, with the CPU time they used
   ProgramOutcome figures;
 };
 

@@ -2,9 +2,11 @@
 // What a run came to: how far, how coherent, what each program did, and where the wall time went.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "coordinator/interference.hpp"
 #include "core/drift.hpp"
 #include "core/time.hpp"
 
@@ -34,7 +36,13 @@ struct ProgramOutcome {
   SimSpan stalled;
   SimSpan executed;                 // charged to its robot's CPU
   CpuSpan cpu;                      // executed here since it attached
+  CpuSpan startup;                  // executed before it first waited, and not charged
+  bool startup_too_long = false;    // it did not wait for so long that all of it was charged
+  std::uint32_t outsiders = 0;      // processes that it forked or started: they took no part and saw real time
+  CpuSpan outsiders_cpu;            // what these used, which nobody was charged for
+  std::uint32_t strays = 0;         // of these: still there at the end, and killed
   std::uint64_t replay_parted = 0;  // recorded: requests that were not those of the record
+  std::string parted;               // how the first of them did; "" = it followed its record
   bool failed = false;
   std::string ended;                // "exited with 0 at 3.2 s"; "" = it ran to the end
   std::string last_state;           // "waiting until 3.2 s"; of one that ended: what it asked for last
@@ -59,8 +67,9 @@ struct Outcome {
   std::uint64_t dispatches = 0;
   std::uint64_t requests = 0;
   std::uint64_t steps = 0;
-  SimSpan overrun_max;  // beyond a budget, in the program's own time
-  int strays = 0;       // processes that programs left behind and that were killed
+  SimSpan overrun_max;                              // beyond a budget, in the program's own time
+  std::optional<LatePreemption> latest_preemption;  // the worst, if any was late enough to be worth a word
+  int strays = 0;                                   // processes that programs left behind and that were killed
   std::vector<ProgramOutcome> programs;
 };
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,8 +19,11 @@
 #include <cstring>
 #include <new>
 
+#include "coordinator/process_stat.hpp"
+#include "coordinator/program_input.hpp"
 #include "core/ensure.hpp"
 #include "core/input_error.hpp"
+#include "core/random.hpp"
 
 extern char** environ;
 
@@ -35,13 +39,14 @@ struct Prepared {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   std::string folder;
-  rlim_t memory = 0;
   int pages = -1;
   int bell = -1;
+  int input = -1;
   int output = -1;
   int report = -1;
   protocol::Pages* shared = nullptr;
   pid_t parent = 0;
+  bool same_addresses = false;
 };
 
 bool overridden(const char* entry, const ProgramSpec& spec) {
@@ -49,8 +54,9 @@ bool overridden(const char* entry, const ProgramSpec& spec) {
   const auto is = [&](std::string_view name) {
     return text.size() > name.size() && text.substr(0, name.size()) == name && text[name.size()] == '=';
   };
-  if (is(protocol::environment) || is(protocol::run_environment) || (spec.virtual_clock && is("LD_PRELOAD")))
-    return true;
+  if (is(protocol::environment) || is(protocol::run_environment) || is(protocol::descriptors_environment)) return true;
+  if (is("ISOCHRON_KEY") || is("ISOCHRON_KEY_FILE")) return true;  // it talks to nobody but us
+  if (spec.virtual_clock && is("LD_PRELOAD")) return true;
   for (const auto& [name, value] : spec.environment) {
     if (is(name)) return true;
   }
@@ -69,6 +75,7 @@ Prepared prepare(const Process::Start& start, const SharedMemory& memory, int ou
   p.texts.push_back(std::string(protocol::environment) + "=shm:" + std::to_string(pages) + "," +
                     std::to_string(start.bell));
   p.texts.push_back(std::string(protocol::run_environment) + "=" + start.run_token);
+  p.texts.push_back(std::string(protocol::descriptors_environment) + "=/proc/" + std::to_string(getpid()) + "/fd");
   if (spec.virtual_clock) p.texts.push_back("LD_PRELOAD=" + start.interpose_library);
   for (const auto& [name, value] : spec.environment) p.texts.push_back(name + "=" + value);
   for (std::size_t i = 0; i < p.texts.size(); ++i) {
@@ -77,13 +84,13 @@ Prepared prepare(const Process::Start& start, const SharedMemory& memory, int ou
   p.arguments.push_back(nullptr);
   p.environment.push_back(nullptr);
   p.folder = spec.folder;
-  p.memory = spec.memory_limit + sizeof(protocol::Pages);
   p.pages = pages;
   p.bell = start.bell;
   p.output = output;
   p.report = report;
   p.shared = static_cast<protocol::Pages*>(memory.data());
   p.parent = getpid();
+  p.same_addresses = spec.virtual_clock;  // what a program sorts by address it sorts the same in every run
   return p;
 }
 
@@ -110,14 +117,13 @@ void limit_real_time(pid_t pid, rlim_t us) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(null, 0);
+  dup2(p.input, 0);
   dup2(p.output, 1);
   dup2(p.output, 2);
   fcntl(p.pages, F_SETFD, 0);
   fcntl(p.bell, F_SETFD, 0);
-  limit(RLIMIT_AS, p.memory);
   limit(RLIMIT_CORE, 0);
+  if (p.same_addresses) personality(ADDR_NO_RANDOMIZE);
   limit_real_time(getpid(), rt_allowance_us);
   int error = 0;
   if (!p.folder.empty() && chdir(p.folder.c_str()) != 0) error = errno;
@@ -154,27 +160,35 @@ SharedMemory::~SharedMemory() {
 }
 
 Process::Process(const Start& start) : memory_("isochron-program", sizeof(protocol::Pages)) {
-  set_up_pages();
+  set_up_pages(start);
+  pages().cores = start.cores;
   this->start(start);
 }
 
-void Process::set_up_pages() {
+// All that a program reads when it is loaded is there before it is started.
+void Process::set_up_pages(const Start& start) {
   // The file is all zeros, which is what every counter starts with; constructing 17 MB would only touch its pages.
   protocol::Pages& p = pages();
   p.magic_number = protocol::magic;
   p.version_number = protocol::version;
   p.size = sizeof(protocol::Pages);
+  p.clock.mode.store(static_cast<std::uint32_t>(start.clock_mode), std::memory_order_relaxed);
+  p.clock.epoch = start.epoch.unix_ns;
+  p.seed = RandomStream(start.spec->seed, start.full_name).bits();
+  p.clock.rate = static_cast<std::uint64_t>(start.rate.factor().value() * 4294967296.0);
 }
 
 void Process::start(const Start& start) {
   const std::string& name = start.full_name;
   if (start.spec->run.empty()) throw InputError({}, name + ": nothing to run", "give `run: [program, arguments…]`");
+  const link::Fd input = open_input(start.spec->input, name, pages());
   int output[2];
   int report[2];
   ENSURE(pipe2(output, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0, "no descriptors left");
   fcntl(output[0], F_SETPIPE_SZ, 1 << 20);
   fcntl(output[0], F_SETFL, O_NONBLOCK);
-  const Prepared prepared = prepare(start, memory_, output[1], report[1]);
+  Prepared prepared = prepare(start, memory_, output[1], report[1]);
+  prepared.input = input.get();
   pid_ = fork();
   if (pid_ == 0) become(prepared);
   close(output[1]);
@@ -195,6 +209,7 @@ void Process::start(const Start& start) {
   pid_descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
   clock_getcpuclockid(pid_, &clock_);
   task_folder_ = open(("/proc/" + std::to_string(pid_) + "/task").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  memory_file_ = open(("/proc/" + std::to_string(pid_) + "/statm").c_str(), O_RDONLY | O_CLOEXEC);
   rt_limit_ = CpuTime::from_ns(std::int64_t{rt_allowance_us} * 1000);
 }
 
@@ -203,7 +218,7 @@ Process::~Process() {
     kill_group(SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  for (const int descriptor : {output_, pid_descriptor_, task_folder_}) {
+  for (const int descriptor : {output_, pid_descriptor_, task_folder_, memory_file_}) {
     if (descriptor >= 0) close(descriptor);
   }
 }
@@ -233,26 +248,50 @@ std::size_t Process::thread_count() const {
 
 bool Process::runnable() const {
   for (const pid_t thread : threads()) {
-    const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread) + "/stat";
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    char text[512];
-    const ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    if (size <= 0) continue;
-    text[size] = 0;
-    const char* state = std::strrchr(text, ')');
-    if (state != nullptr && state[1] == ' ' && state[2] == 'R') return true;
+    const auto stat = stat_of(std::to_string(pid_) + "/task/" + std::to_string(thread));
+    if (stat && (stat->state == 'R' || stat->state == 'D')) return true;
   }
   return false;
+}
+
+bool Process::exiting() const {
+  const auto stat = stat_of(pid_);
+  return !stat || stat->exiting || stat->state == 'Z';
+}
+
+bool Process::has_children() const {
+  for (const pid_t thread : threads()) {
+    const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread) + "/children";
+    const link::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    char first = 0;
+    if (file.open() && read(file.get(), &first, 1) == 1) return true;
+  }
+  return false;
+}
+
+std::uint64_t Process::resident() const {
+  static const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  char text[128] = {};
+  if (pread(memory_file_, text, sizeof text - 1, 0) <= 0) return 0;
+  char* second = nullptr;
+  std::strtoull(text, &second, 10);  // the whole address space
+  return std::strtoull(second, nullptr, 10) * page;
+}
+
+void Process::end_because(std::string why) {
+  why_ended_ = std::move(why);
+  kill_group(SIGKILL);
 }
 
 bool Process::ended() {
   if (reaped_) return true;
   siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0) return false;
+  const auto id = static_cast<id_t>(pid_);
+  if (waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return false;
+  if (const auto stat = stat_of(pid_)) children_cpu_ = stat->by_children;  // while it can still be looked at
+  waitid(P_PID, id, &info, WEXITED);
   reaped_ = true;
-  how_ = describe(info);
+  how_ = why_ended_.empty() ? describe(info) : why_ended_;
   failed_ = info.si_code != CLD_EXITED || info.si_status != 0;
   return true;
 }

@@ -2,8 +2,9 @@
 // A Process is one program of a robot as the operating system sees it: started with limits, in a group of its own, with
 // the shared memory that it talks through, and gone without trace however we end.
 //
-// Promises: the program dies with us (PR_SET_PDEATHSIG, and the Keeper for what it forked); it cannot take all memory
-//           (RLIMIT_AS) and cannot keep a core at real-time priority unattended (RLIMIT_RTTIME, renewed by renew()).
+// Promises: the program dies with us (PR_SET_PDEATHSIG, and the Keeper for what it forked); it cannot keep a core at
+//           real-time priority unattended (RLIMIT_RTTIME, renewed by renew()). How much memory it uses is for its owner
+//           to watch, by resident(): address space says nothing (a JVM reserves more than most machines have).
 // Threads:  the one that started it, for all: the kernel ties PR_SET_PDEATHSIG to that thread.
 // Fails:    start() throws InputError when the program cannot be executed.
 
@@ -41,8 +42,12 @@ class Process {
     const ProgramSpec* spec = nullptr;
     std::string full_name;  // "predator/planner"
     int bell = -1;
-    std::string run_token;  // in the environment of everything that we start
+    std::string run_token;  // in the environment of everything that we start, as token_of() makes it
     std::string interpose_library;
+    protocol::ClockMode clock_mode = protocol::ClockMode::held;
+    Epoch epoch = {};
+    ComputeRate rate = {};
+    std::uint32_t cores = 1;  // of the robot's computer, as the program sees them
   };
   explicit Process(const Start& start);
   ~Process();
@@ -62,27 +67,40 @@ class Process {
   [[nodiscard]] std::size_t thread_count() const;
   /// Whether any thread of it could execute now.
   [[nodiscard]] bool runnable() const;
+  /// Whether it has begun to exit.
+  [[nodiscard]] bool exiting() const;
+  /// Whether it has children that live or that it has not waited for.
+  [[nodiscard]] bool has_children() const;
+  /// Bytes of memory that it really uses; 0 when it is gone.
+  [[nodiscard]] std::uint64_t resident() const;
+  /// Ends it, all of its group; how() gives this reason. Its end is noticed like any other.
+  void end_because(std::string why);
   /// Whether it ended; then how() says how.
   bool ended();
   /// "exited with 3", "killed by SIGSEGV (Segmentation fault)"; "" while it runs.
   [[nodiscard]] const std::string& how() const { return how_; }
   [[nodiscard]] bool failed() const { return failed_; }
+  /// After its end: CPU time of those that it had started and waited for.
+  [[nodiscard]] CpuSpan children_cpu() const { return children_cpu_; }
   /// Lets it go on executing at real-time priority.
   void renew(CpuTime executed);
   void kill_group(int signal) const;
 
  private:
-  void set_up_pages();
+  void set_up_pages(const Start& start);
   void start(const Start& start);
   SharedMemory memory_;
   pid_t pid_ = -1;
   int pid_descriptor_ = -1;
   int output_ = -1;
   int task_folder_ = -1;
+  int memory_file_ = -1;
   clockid_t clock_{};
   CpuTime rt_limit_;
   bool reaped_ = false;
   bool failed_ = false;
+  CpuSpan children_cpu_;
+  std::string why_ended_;  // by us
   std::string how_;
 };
 

@@ -22,6 +22,8 @@ const char* to_string(Happening::Kind kind) {
       return "fault";
     case Happening::Kind::end:
       return "end";
+    case Happening::Kind::output:
+      return "output";
   }
   return "?";
 }
@@ -32,16 +34,17 @@ std::string to_string(const Happening& h) {
   if (h.kind == Happening::Kind::release || h.kind == Happening::Kind::receive) {
     text += " of " + std::to_string(h.stamp.ns()) + " ns";
   }
-  if (h.kind == Happening::Kind::log || h.kind == Happening::Kind::fault || h.kind == Happening::Kind::end) {
+  if (h.kind == Happening::Kind::log || h.kind == Happening::Kind::fault || h.kind == Happening::Kind::end ||
+      h.kind == Happening::Kind::output) {
     return text + ": " + std::string(reinterpret_cast<const char*>(h.bytes.data()), h.bytes.size());
   }
   return text + ", " + std::to_string(h.bytes.size()) + " bytes";
 }
 
-void MemoryRecorder::clock(std::uint32_t program, std::uint32_t link, SimTime value) {
+void MemoryRecorder::clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) {
   auto& clocks = tape(program).clocks;
   if (clocks.size() <= link) clocks.resize(link + 1);
-  clocks[link].push_back(value);
+  clocks[link].emplace_back(values.begin(), values.end());
 }
 
 ComputeTape& MemoryRecorder::tape(std::uint32_t program) {

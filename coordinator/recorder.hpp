@@ -18,7 +18,7 @@
 namespace isochron::coordinator {
 
 struct Happening {
-  enum class Kind : std::uint8_t { start, release, read, write, send, receive, log, fault, end };
+  enum class Kind : std::uint8_t { start, release, read, write, send, receive, log, fault, end, output };
   Kind kind = Kind::start;
   SimTime at;
   std::uint32_t program = 0;         // declared index over all robots
@@ -34,7 +34,10 @@ class Recorder {
   virtual void happened(const Happening& happening) = 0;
   virtual void stepped(SimTime /*world*/) {}
   virtual void charge(std::uint32_t /*program*/, const Charge& /*charge*/) {}
-  virtual void clock(std::uint32_t /*program*/, std::uint32_t /*link*/, SimTime /*value*/) {}
+  /// Values that a thread read from its clock, packed (link/clock_values.hpp).
+  virtual void clock(std::uint32_t /*program*/, std::uint32_t /*link*/, std::span<const std::byte> /*values*/) {}
+  /// The order in which threads of the program met (protocol::OrderLog).
+  virtual void order(std::uint32_t /*program*/, std::span<const std::byte> /*order*/) {}
   /// Told after the step of the world in which it ended. It follows from the durations: no part of the digest.
   virtual void turn(const Turn& /*turn*/) {}
 };
@@ -44,7 +47,11 @@ class MemoryRecorder final : public Recorder {
  public:
   void happened(const Happening& happening) override { happenings.push_back(happening); }
   void charge(std::uint32_t program, const Charge& charge) override { tape(program).charges.push_back(charge); }
-  void clock(std::uint32_t program, std::uint32_t link, SimTime value) override;
+  void clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) override;
+  void order(std::uint32_t program, std::span<const std::byte> order) override {
+    auto& all = tape(program).order;
+    all.insert(all.end(), order.begin(), order.end());
+  }
   ComputeTape& tape(std::uint32_t program);
 
   std::vector<Happening> happenings;

@@ -9,6 +9,7 @@
 #include "coordinator/conductor.hpp"
 #include "core/own_name.hpp"
 #include "core/time_text.hpp"
+#include "link/plant_access.hpp"
 
 namespace isochron::coordinator {
 
@@ -20,19 +21,13 @@ using protocol::Verdict;
 
 constexpr std::uint64_t most_requests_at_once = 20'000;
 constexpr std::size_t most_faults_kept = 20;
+constexpr std::uint64_t most_output_recorded = 16u << 20;
 constexpr SimSpan between_cpus = SimSpan::from_ns(1);
 
 void put(char (&field)[protocol::name_max], const std::string& text) {
   const std::size_t length = std::min(text.size(), sizeof field - 1);
   std::memcpy(field, text.data(), length);
   field[length] = 0;
-}
-
-std::string name_of(Ask ask) {
-  constexpr const char* names[] = {"nothing", "attach", "wait",    "bind",  "read",
-                                   "write",   "send",   "receive", "clock", "log"};
-  const auto index = static_cast<std::size_t>(ask);
-  return index < std::size(names) ? names[index] : "something unknown";
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -46,8 +41,9 @@ void Conductor::operate(std::uint32_t program, SimTime at) {
   if (options_.delay && m.pending->kind == Charge::Kind::asked) {
     if (const SimSpan more = options_.delay(m.name); more > SimSpan::zero()) return schedule_->executed(program, more);
   }
-  const Pending pending = *m.pending;
+  const Pending pending = std::move(*m.pending);
   m.pending.reset();
+  if (!pending.output.empty()) tell_output(program, pending.output, at);
   switch (pending.kind) {
     case Charge::Kind::ended:
       return left(program, at);
@@ -63,8 +59,11 @@ void Conductor::operate(std::uint32_t program, SimTime at) {
         return schedule_->suspend(program, 0, pending.resumed, false, false);
       }
       ++stalled_;
-      return schedule_->stall(program, m.spec.blocking == Blocking::charge_wall ? at : SimTime::never());
+      return schedule_->stall(
+          program,
+          m.spec.blocking == Blocking::charge_wall || m.start_up == Member::StartUp::going_on ? at : SimTime::never());
     case Charge::Kind::unfinished:
+    case Charge::Kind::woke:
     case Charge::Kind::asked:
       break;
   }
@@ -100,6 +99,7 @@ void Conductor::answer(std::uint32_t program, const Pending& pending, SimTime at
       return answer_clock(program, pending, at);
     case Ask::log:
       return answer_log(program, pending, at);
+    case Ask::idle:
     case Ask::none:
       break;
   }
@@ -111,14 +111,21 @@ void Conductor::done(std::uint32_t program, std::uint32_t link, Exchange exchang
   exchange.time = at.ns();
   schedule_->resume(program);
   begin(program, at);
-  members_[program]->channel->answer(link, exchange);
+  reply(program, link, exchange);
 }
 
-void Conductor::refuse(std::uint32_t program, std::uint32_t link, Verdict verdict, SimTime at, const std::string& why) {
-  fault(program, at, why);
+// On the robot the thread would just go on, or preempt its equals: it goes first among its siblings.
+void Conductor::reply(std::uint32_t program, std::uint32_t link, const Exchange& exchange) {
+  Member& m = *members_[program];
+  if (m.seat) lanes_->favour(*m.seat, static_cast<pid_t>(m.channel->owner(link)));
+  m.channel->answer(link, exchange);
+}
+
+void Conductor::refuse(std::uint32_t program, std::uint32_t link, SimTime at, const protocol::Refusal& refusal) {
+  fault(program, at, refusal.why);
   schedule_->resume(program);
   begin(program, at);
-  members_[program]->channel->refuse(link, verdict, at, why);
+  members_[program]->channel->refuse(link, refusal.verdict, at, refusal.why);
 }
 
 void Conductor::fault(std::uint32_t program, SimTime at, const std::string& what) {
@@ -139,31 +146,6 @@ void Conductor::answer_attach(std::uint32_t program, const Pending& pending, Sim
   done(program, pending.link, {}, at);
 }
 
-SimTime Conductor::next_release(Member& m, Releases& r, SimSpan period, SimTime at) {
-  if (!r.started || r.period != period) {
-    r.started = true;
-    r.period = period;
-    // Releases are at multiples of the period after the offset; the one that holds now is run at once.
-    const SimTime first = SimTime::zero() + m.spec.offset;
-    r.release = at <= first ? first : at - (at - first) % period;
-    return std::max(at, r.release);
-  }
-  const SimSpan deadline = m.spec.deadline > SimSpan::zero() ? m.spec.deadline : period;
-  if (at - r.release > deadline && !m.spec.best_effort) ++m.figures.missed;
-  const SimTime next = r.release + period;
-  if (at <= next) {
-    r.release = next;
-    return next;
-  }
-  // Late: what was released last runs at once, those before it never do.
-  const std::int64_t passed = (at - r.release) / period;
-  r.release += period * passed;
-  if (m.spec.best_effort) return at;  // it has no deadline
-  ++m.figures.overruns;
-  m.figures.missed += static_cast<std::uint64_t>(passed - 1);
-  return at;
-}
-
 void Conductor::answer_wait(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
   Wait& wait = m.waits[pending.link];
@@ -175,24 +157,29 @@ void Conductor::answer_wait(std::uint32_t program, const Pending& pending, SimTi
     return refuse(program, pending.link, Verdict::refused, at,
                   "waits without a period, and the scenario declares none");
   }
-  if (m.spec.every > SimSpan::zero() && period != m.spec.every && !m.releases[pending.link].started) {
+  if (m.spec.every > SimSpan::zero() && period != m.spec.every && !m.releases[pending.link].started()) {
     fault(program, at, "waits for " + to_string(period) + " but is declared with every " + to_string(m.spec.every));
   }
   wait.periodic = true;
-  suspend(program, pending, next_release(m, m.releases[pending.link], period, at), false);
+  const Releases::Next next = m.releases[pending.link].wait(m.spec.terms(), period, at, at);
+  m.figures.overruns += next.overrun ? 1 : 0;
+  m.figures.missed += next.missed();
+  suspend(program, pending, next.goes_on, false);
 }
 
 void Conductor::suspend(std::uint32_t program, const Pending& pending, SimTime until, bool receiving) {
   schedule_->suspend(program, pending.link, until, receiving, pending.others_run);
-  if (pending.others_run) begin(program, schedule_->program_time(program));
+  if (!pending.others_run) return;
+  begin(program, schedule_->program_time(program));
+  if (pending.exchange.index == 1) members_[program]->channel->pass(pending.link);
 }
 
 void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
   Member& m = *members_[program];
   const Wait wait = m.waits[link];
+  record_wake(program, link);
   begin(program, at);
   if (wait.recovering) return;
-  if (m.seat) lanes_->favour(*m.seat, static_cast<pid_t>(m.channel->owner(link)));
   Exchange exchange;
   exchange.time = at.ns();
   if (wait.reading) return hand_reading(program, link, wait.variable, at);
@@ -201,34 +188,17 @@ void Conductor::wake(std::uint32_t program, std::uint32_t link, SimTime at) {
     exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
   } else if (wait.periodic) {
     ++m.figures.activations;
-    tell(program, Happening::Kind::release, at, UINT32_MAX, {}, m.releases[link].release);
+    tell(program, Happening::Kind::release, at, UINT32_MAX, {}, m.releases[link].release());
   }
-  m.channel->answer(link, exchange);
-}
-
-std::uint32_t Conductor::find_variable(const Member& m, std::string_view name) const {
-  return find_own(plant_.variables(), m.robot, name, &Variable::name);
+  reply(program, link, exchange);
 }
 
 void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTime at) {
-  const std::string name = pending.exchange.name;
-  const std::uint32_t index = find_variable(*members_[program], name);
-  if (index == no_such_name) {
-    std::string known;
-    for (const Variable& v : plant_.variables()) known += (known.empty() ? "" : ", ") + v.name;
-    return refuse(program, pending.link, Verdict::unknown_name, at,
-                  "there is no variable " + name + "; there are: " + known);
-  }
+  protocol::Refusal why;
+  const std::uint32_t index =
+      protocol::find_variable(plant_, members_[program]->robot, pending.exchange.name, pending.exchange.type, why);
+  if (index == no_such_name) return refuse(program, pending.link, at, why);
   const Variable& variable = plant_.variables()[index];
-  const std::string type = pending.exchange.type;
-  if (!type.empty() && type != variable.type) {
-    return refuse(program, pending.link, Verdict::wrong_type, at, name + " is " + variable.type + ", not " + type);
-  }
-  if (variable.size > protocol::payload_max) {
-    return refuse(program, pending.link, Verdict::too_large, at,
-                  name + " has up to " + std::to_string(variable.size) + " bytes, and a program is handed " +
-                      std::to_string(protocol::payload_max) + " at most; make it smaller");
-  }
   Exchange exchange;
   exchange.index = index;
   exchange.number = static_cast<std::int64_t>(variable.size);
@@ -237,32 +207,27 @@ void Conductor::answer_bind(std::uint32_t program, const Pending& pending, SimTi
 }
 
 bool Conductor::can_read(std::uint32_t index) const {
-  if (index >= plant_.variables().size()) return false;
-  return plant_.variables()[index].readable && plant_.variables()[index].size <= protocol::payload_max;
+  return index == protocol::several || protocol::can_read(plant_, index);
 }
 
 /// Fills the link's payload; the size and stamp of what is there go into the exchange.
 void Conductor::read_plant(Member& m, std::uint32_t link, std::uint32_t index, SimTime at, Exchange& exchange) {
-  const Variable& variable = plant_.variables()[index];
-  const std::span<std::byte> room = m.channel->room(link).first(variable.size);
-  if (!variable.varies) {
-    plant_.read(index, at, room);
-    exchange.size = static_cast<std::uint32_t>(room.size());
-    return;
-  }
-  const Sample sample = plant_.sample(index, at, room);
-  exchange.size = static_cast<std::uint32_t>(sample.size);
-  exchange.stamp = sample.stamp.ns();
-  if (sample.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
+  const auto list = index == protocol::several
+                        ? protocol::ItemList::read(m.channel->payload(link, protocol::payload_max))
+                        : std::nullopt;
+  const Sample read = protocol::read_all(plant_, index, list.value_or(protocol::ItemList()), at, m.channel->room(link));
+  exchange.size = static_cast<std::uint32_t>(read.size);
+  exchange.stamp = read.stamp.ns();
+  if (read.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
 }
 
 void Conductor::answer_read(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
   const std::uint32_t index = pending.exchange.index;
-  if (!can_read(index)) {
-    return refuse(program, pending.link, Verdict::refused, at, "reads a variable that cannot be read");
-  }
-  if (const SimTime there = plant_.asked(index, at); there > at) {
+  protocol::Refusal why;
+  const auto list = protocol::asked_for(plant_, index, m.channel->payload(pending.link, pending.exchange.size), why);
+  if (!list) return refuse(program, pending.link, at, why);
+  if (const SimTime there = protocol::all_there(plant_, *list, at); there > at) {
     Wait& wait = m.waits[pending.link];
     wait = {};
     wait.reading = true;
@@ -282,36 +247,30 @@ void Conductor::hand_reading(std::uint32_t program, std::uint32_t link, std::uin
   exchange.time = at.ns();
   read_plant(m, link, index, at, exchange);
   watch_.was(&Accounting::world);
-  ++m.figures.reads;
-  // What varies is in the record of its sensor already; which one it was is enough here.
-  const bool varies = plant_.variables()[index].varies;
-  tell(program, Happening::Kind::read, at, index, m.channel->room(link).first(varies ? 0 : exchange.size),
-       SimTime::from_ns(exchange.stamp));
-  m.channel->answer(link, exchange);
+  protocol::for_each_item(index, m.channel->payload(link, exchange.size), [&](std::uint32_t each, auto value) {
+    if (!protocol::can_read(plant_, each)) return;
+    ++m.figures.reads;
+    // What varies is in the record of its sensor already; which one it was is enough here.
+    const bool varies = plant_.variables()[each].varies;
+    tell(program, Happening::Kind::read, at, each, value.first(varies ? 0 : value.size()),
+         SimTime::from_ns(exchange.stamp));
+  });
+  reply(program, link, exchange);
 }
 
 void Conductor::answer_write(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
-  const std::uint32_t index = pending.exchange.index;
-  if (index >= plant_.variables().size() || !plant_.variables()[index].writable) {
-    const std::string name = index < plant_.variables().size() ? plant_.variables()[index].name : "a variable";
-    return refuse(program, pending.link, Verdict::refused, at, "writes " + name + ", which cannot be written");
-  }
-  const Variable& variable = plant_.variables()[index];
-  if (pending.exchange.size != variable.size) {
-    return refuse(program, pending.link, Verdict::wrong_type, at,
-                  "writes " + std::to_string(pending.exchange.size) + " bytes to " + variable.name + " of " +
-                      std::to_string(variable.size));
-  }
   const auto from = m.channel->payload(pending.link, pending.exchange.size);
-  std::vector<std::byte> value(from.begin(), from.end());  // a copy that the program cannot change any more
-  if (const auto fit = plant_.check(index, value); !fit.ok()) {
-    return refuse(program, pending.link, Verdict::refused, at, "writes to " + variable.name + ": " + fit.error());
+  const std::vector<std::byte> value(from.begin(), from.end());  // a copy that the program cannot change any more
+  if (const auto why = protocol::cannot_write_all(plant_, pending.exchange.index, value)) {
+    return refuse(program, pending.link, at, *why);
   }
-  ++m.figures.writes;
-  tell(program, Happening::Kind::write, at, index, value);
-  effects_.push_back({at, m.cpu, effect_order_++, index, std::move(value)});
-  std::push_heap(effects_.begin(), effects_.end(), [](const Effect& a, const Effect& b) { return b < a; });
+  protocol::for_each_item(pending.exchange.index, std::span(value), [&](std::uint32_t index, auto bytes) {
+    ++m.figures.writes;
+    tell(program, Happening::Kind::write, at, index, bytes);
+    effects_.push_back({at, m.cpu, effect_order_++, index, {bytes.begin(), bytes.end()}});
+    std::push_heap(effects_.begin(), effects_.end(), [](const Effect& a, const Effect& b) { return b < a; });
+  });
   done(program, pending.link, {}, at);
 }
 
@@ -334,30 +293,27 @@ void Conductor::answer_send(std::uint32_t program, const Pending& pending, SimTi
   const std::string name = pending.exchange.name[0] == 0 ? m.spec.to : pending.exchange.name;
   const std::uint32_t to = find_program(m, name);
   if (to == no_such_name) {
-    return refuse(program, pending.link, Verdict::unknown_name, at,
-                  name.empty() ? "sends to nobody: name a program, or give it `to:` in the scenario"
-                               : "sends to " + name + ", which is no program of this run");
+    return refuse(program, pending.link, at, protocol::nobody_to_send_to(name));
   }
   Member& receiver = *members_[to];
   const auto from = m.channel->payload(pending.link, pending.exchange.size);
-  Letter letter{receiver.cpu == m.cpu ? at : at + between_cpus,
-                at,
-                program,
-                m.letters_sent++,
-                pending.exchange.type,
-                {from.begin(), from.end()}};
+  protocol::Letter letter{receiver.cpu == m.cpu ? at : at + between_cpus,
+                          at,
+                          program,
+                          m.letters_sent++,
+                          pending.exchange.type,
+                          {from.begin(), from.end()}};
   ++m.figures.sent;
   tell(program, Happening::Kind::send, at, to, letter.bytes);
   const SimTime arrives = letter.arrives;
   if (!receiver.mailbox.put(std::move(letter))) {
-    return refuse(program, pending.link, Verdict::refused, at,
-                  "sends to " + name + ", which does not read its messages");
+    return refuse(program, pending.link, at, protocol::does_not_read(name));
   }
   if (!schedule_->gone(to)) {
-    for (std::uint32_t link = 0; link < protocol::links_max; ++link) {
+    for (std::uint32_t link = 0; link < receiver.waits.size(); ++link) {
       const Wait& wait = receiver.waits[link];
       if (!wait.receiving || !schedule_->receiving(to, link)) continue;
-      if (wait.from == anybody || wait.from == program) schedule_->message(to, link, arrives);
+      if (wait.from == protocol::anybody || wait.from == program) schedule_->message(to, link, arrives);
     }
   }
   done(program, pending.link, {}, at);
@@ -374,8 +330,7 @@ void Conductor::answer_receive(std::uint32_t program, const Pending& pending, Si
     wait.from = find_program(m, pending.exchange.name);
     if (wait.from == no_such_name) {
       wait = {};
-      return refuse(program, pending.link, Verdict::unknown_name, at,
-                    std::string("receives from ") + pending.exchange.name + ", which is no program of this run");
+      return refuse(program, pending.link, at, protocol::nobody_to_receive_from(pending.exchange.name));
     }
   }
   if (m.mailbox.first(wait.from) <= at) {
@@ -397,17 +352,9 @@ bool Conductor::hand_over(std::uint32_t program, std::uint32_t link, SimTime at)
   const auto letter = m.mailbox.take(wait.from, at);
   if (!letter) return false;
   const std::string& from = members_[letter->from]->name;
-  if (!wait.type.empty() && wait.type != letter->type) {
-    const std::string why = "receives " + wait.type + " from " + from + ", which sent " + letter->type;
-    fault(program, at, why);
-    m.channel->refuse(link, Verdict::wrong_type, at, why);
-    return true;
-  }
-  if (letter->bytes.size() > wait.capacity) {
-    const std::string why = "has room for " + std::to_string(wait.capacity) + " bytes of a message of " +
-                            std::to_string(letter->bytes.size()) + " from " + from;
-    fault(program, at, why);
-    m.channel->refuse(link, Verdict::too_large, at, why);
+  if (const auto why = protocol::cannot_receive(*letter, from, wait.type, wait.capacity)) {
+    fault(program, at, why->why);
+    m.channel->refuse(link, why->verdict, at, why->why);
     return true;
   }
   ++m.figures.received;
@@ -419,14 +366,14 @@ bool Conductor::hand_over(std::uint32_t program, std::uint32_t link, SimTime at)
   exchange.stamp = letter->sent.ns();
   put(exchange.name, from);
   put(exchange.type, letter->type);
-  m.channel->answer(link, exchange);
+  reply(program, link, exchange);
   return true;
 }
 
 void Conductor::answer_clock(std::uint32_t program, const Pending& pending, SimTime at) {
   Member& m = *members_[program];
   if (m.cost.recorded()) {
-    m.channel->fill_ring(pending.link, [&] { return m.cost.next_clock(pending.link); });
+    hand_order(m);
   } else {
     ++m.figures.clock_reads;
   }
@@ -445,9 +392,27 @@ void Conductor::left(std::uint32_t program, SimTime at) {
   m.figures.ended = how + " at " + to_string(at);
   m.figures.failed = m.process->failed();
   m.figures.last_state = "its last request was " + name_of(m.last_ask) + " at " + to_string(m.last_request);
+  if (m.channel->links_missing()) {
+    fault(program, at,
+          "had more than the " + std::to_string(protocol::links_max) +
+              " threads that may wait or look at the clock at one time");
+  }
   tell(program, Happening::Kind::end, at, UINT32_MAX, bytes_of(how));
   schedule_->leave(program);
   if (m.figures.failed && m.spec.on_failure == OnFailure::end_run) fails_run(program, at);
+}
+
+// All of it counts in the digest; of one that prints without end the record keeps the beginning.
+void Conductor::tell_output(std::uint32_t program, const std::string& output, SimTime at) {
+  Member& m = *members_[program];
+  m.output_told += output.size();
+  if (m.output_told <= most_output_recorded) {
+    return tell(program, Happening::Kind::output, at, UINT32_MAX, bytes_of(output));
+  }
+  std::uint64_t sum = 14695981039346656037u;  // FNV-1a
+  for (const char c : output) sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  const std::string instead = "[" + std::to_string(output.size()) + " bytes, " + std::to_string(sum) + "]";
+  tell(program, Happening::Kind::output, at, UINT32_MAX, bytes_of(instead));
 }
 
 void Conductor::tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,

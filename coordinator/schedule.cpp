@@ -22,6 +22,7 @@ Schedule::Schedule(std::vector<std::unique_ptr<Policy>> cpus, std::vector<Place>
     programs_.push_back({});
     programs_.back().place = place;
     programs_.back().ready_since = programs_.back().core_wanted = options.start;
+    programs_.back().queued = ++cpus_[place.cpu].queue;
     programs_.back().links.resize(place.links);
   }
   candidates_.reserve(programs_.size());
@@ -32,7 +33,8 @@ Schedule::Schedule(std::vector<std::unique_ptr<Policy>> cpus, std::vector<Place>
 }
 
 bool Schedule::ready(const Program& p) const {
-  return p.state == State::computing || p.state == State::asking || (p.state == State::waiting && p.woken > 0);
+  return p.state == State::computing || p.state == State::asking ||
+         (p.state == State::waiting && p.woken > 0 && !p.hold);
 }
 
 bool Schedule::computing(std::uint32_t program) const { return programs_[program].state == State::computing; }
@@ -66,7 +68,7 @@ Schedule::Look Schedule::look_at(const Cpu& cpu) const {
   if (cpu.selected != none) {
     const Program& p = programs_[cpu.selected];
     look.program = cpu.selected;
-    if (p.woken > 0 && p.state != State::asking) {
+    if (p.woken > 0 && p.state != State::asking && !p.hold) {
       const auto link = std::find_if(p.links.begin(), p.links.end(), [](const Link& l) { return l.woken; });
       look.link = static_cast<std::uint32_t>(link - p.links.begin());
       look.at = cpu.now;
@@ -80,11 +82,14 @@ Schedule::Look Schedule::look_at(const Cpu& cpu) const {
     look.kind = look.exact ? Event::Kind::operation : p.place.metered ? Event::Kind::run : Event::Kind::arrive;
     look.ordered = p.ordered || may_receive;
   }
-  if (const SimTime wake = std::max(earliest_wake(cpu), cpu.now); wake <= look.at && wake != SimTime::never()) {
+  // The earliest of the three; at one time the wake comes first, then the end of the slice, then the operation.
+  const bool sliced = cpu.selected != none && cpu.slice_end <= look.at;
+  const SimTime wake = std::max(earliest_wake(cpu), cpu.now);
+  if (wake != SimTime::never() && wake <= look.at && (!sliced || wake <= cpu.slice_end)) {
     look.at = wake;
     look.wakes = look.exact = true;
     look.ordered = may_receive;
-  } else if (cpu.slice_end <= look.at && cpu.selected != none) {
+  } else if (sliced) {
     look.at = cpu.slice_end;
     look.slice = look.exact = true;
     look.ordered = may_receive;
@@ -182,6 +187,7 @@ bool Schedule::perform(std::uint32_t c, Event& event) {
   }
   if (look.slice) {
     cpu.slice_end = SimTime::never();
+    programs_[cpu.selected].queued = ++cpu.queue;  // behind its equals
     pick(cpu);
     return false;
   }
@@ -212,6 +218,7 @@ void Schedule::advance(Cpu& cpu, SimTime to) {
     ENSURE(p.owed >= span, "a program was charged more than it executed");
     p.owed -= span;
     p.charged += span;
+    if (span > SimSpan::zero()) cpu.policy->charged(p.place.member, span);
   }
   cpu.now = to;
 }
@@ -223,7 +230,10 @@ void Schedule::wake_links(Cpu& cpu) {
     for (Link& link : p.links) {
       if (!link.waiting || link.woken || link.wake > cpu.now) continue;
       link.woken = true;
-      if (!ready(p)) p.ready_since = p.core_wanted = cpu.now;
+      if (!ready(p)) {
+        p.ready_since = p.core_wanted = cpu.now;
+        p.queued = ++cpu.queue;
+      }
       ++p.woken;
     }
     find_next_wake(p);
@@ -234,14 +244,20 @@ void Schedule::pick(Cpu& cpu) {
   candidates_.clear();
   for (const std::uint32_t i : cpu.programs) {
     const Program& p = programs_[i];
-    if (ready(p)) candidates_.push_back({i, p.place.priority, p.charged, p.ready_since, i == cpu.selected});
+    if (!ready(p)) continue;
+    candidates_.push_back({i, p.place.member, p.place.priority, p.charged, p.ready_since, p.queued, i == cpu.selected});
   }
-  const std::uint32_t next = candidates_.empty() ? none : candidates_[cpu.policy->pick(candidates_)].program;
-  if (next == none) {
+  std::uint32_t next = none;
+  SimSpan slice = SimSpan::max();
+  if (!candidates_.empty()) {
+    const Choice choice = cpu.policy->pick(candidates_, cpu.now);
+    next = candidates_[choice.index].program;
+    slice = choice.slice;
+  }
+  if (slice == SimSpan::max()) {
     cpu.slice_end = SimTime::never();
   } else if (next != cpu.selected || cpu.slice_end == SimTime::never()) {
-    const SimSpan slice = cpu.policy->slice();
-    cpu.slice_end = slice == SimSpan::max() ? SimTime::never() : cpu.now + slice;
+    cpu.slice_end = cpu.now + slice;
   }
   if (next != cpu.selected) {
     end_turn(cpu, next);
@@ -299,7 +315,8 @@ void Schedule::resume(std::uint32_t program) {
 
 void Schedule::suspend(std::uint32_t program, std::uint32_t link, SimTime until, bool receiving, bool others_run) {
   Program& p = programs_[program];
-  Link& l = p.links.at(link);
+  if (link >= p.links.size()) p.links.resize(link + 1);
+  Link& l = p.links[link];
   l.waiting = true;
   l.wake = until;
   l.receiving = receiving;
@@ -314,6 +331,13 @@ void Schedule::block(std::uint32_t program) {
   Program& p = programs_[program];
   p.state = State::waiting;
   p.ordered = false;
+  pick(cpus_[p.place.cpu]);
+}
+
+void Schedule::hold_wakes(std::uint32_t program, bool hold) {
+  Program& p = programs_[program];
+  if (p.hold == hold) return;
+  p.hold = hold;
   pick(cpus_[p.place.cpu]);
 }
 

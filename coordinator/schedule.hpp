@@ -45,8 +45,9 @@ class Schedule {
   struct Place {
     std::uint32_t cpu = 0;
     int priority = 0;
-    bool metered = false;     // its durations are found by running it (measured)
-    std::uint32_t links = 1;  // threads of it that may wait
+    bool metered = false;      // its durations are found by running it (measured)
+    std::uint32_t links = 1;   // threads of it that may wait, to begin with
+    std::uint32_t member = 0;  // its number among the programs of its robot, for the policy
   };
   struct Options {
     SimTime start;
@@ -90,6 +91,8 @@ class Schedule {
   void suspend(std::uint32_t program, std::uint32_t link, SimTime until, bool receiving, bool others_run);
   /// No thread of the program runs; it goes on when a link wakes. Its operation (the block) is thereby answered.
   void block(std::uint32_t program);
+  /// Links of the program whose time has come do not go on yet. For replays, in which it is known when they did.
+  void hold_wakes(std::uint32_t program, bool hold);
   /// A message reaches a receiving link at `at`.
   void message(std::uint32_t program, std::uint32_t link, SimTime at);
   /// The program is stuck in a call that we do not mediate. Its time is at least `floor`; never() = it costs nothing.
@@ -122,7 +125,7 @@ class Schedule {
   [[nodiscard]] bool stalled(std::uint32_t program) const { return programs_[program].state == State::stalled; }
   [[nodiscard]] bool any_link_waits(std::uint32_t program) const;
   [[nodiscard]] bool receiving(std::uint32_t program, std::uint32_t link) const {
-    return programs_[program].links[link].receiving;
+    return link < programs_[program].links.size() && programs_[program].links[link].receiving;
   }
   /// "computing at 3.2ms", "waiting until 10ms": for a report.
   [[nodiscard]] std::string describe(std::uint32_t program) const;
@@ -146,8 +149,10 @@ class Schedule {
     SimSpan charged;
     SimTime ready_since;
     SimTime core_wanted;  // since when it is ready and does not have the core
+    std::uint64_t queued = 0;
     SimTime stall_floor = SimTime::never();
     bool ordered = false;
+    bool hold = false;                     // links that woke
     SimTime next_wake = SimTime::never();  // the earliest of its links
     std::uint32_t receiving = 0;
     std::uint32_t woken = 0;
@@ -161,6 +166,7 @@ class Schedule {
     SimTime slice_end = SimTime::never();
     std::uint32_t selected = none;
     SimTime selected_at;
+    std::uint64_t queue = 0;  // places in the queue that were given out
   };
   /// What a CPU does next, as far as it is known.
   struct Look {

@@ -12,7 +12,9 @@
 
 #include "coordinator/policy.hpp"
 #include "coordinator/tape.hpp"
+#include "core/epoch.hpp"
 #include "core/rate.hpp"
+#include "core/releases.hpp"
 #include "core/time.hpp"
 
 namespace isochron::coordinator {
@@ -41,6 +43,18 @@ using Compute = std::variant<MeasuredCompute, ZeroCompute, RecordedCompute, Mode
 enum class Blocking { charge_wall, free };
 enum class OnFailure { end_run, go_on };
 
+/// What a program finds on its standard input: nothing, a text, a file, or lines that come at their simulated times.
+/// The latter need a program whose clock is followed.
+struct ProgramInput {
+  struct Line {
+    SimTime at;
+    std::string text;  // without its end
+  };
+  std::string text;
+  std::string file;
+  std::vector<Line> lines;  // by time
+};
+
 struct ProgramSpec {
   std::string name;
   std::vector<std::string> run;                                  // program and arguments
@@ -51,20 +65,27 @@ struct ProgramSpec {
   SimSpan deadline;                                              // from a release to the next wait; zero = the period
   bool best_effort = false;                                      // no deadline; less urgent than all that are not
   int priority = 0;                                              // greater is more urgent
-  std::uint32_t core = 0;                                        // of its robot
+  std::optional<std::uint32_t> core;                             // of its robot; none = see RobotSpec
   std::string to;                                                // where send("") goes: "controller", "prey/controller"
   bool virtual_clock = false;  // knows nothing of us: clocks and sleeps are interposed
+  std::uint64_t seed = 1;      // interposed: of the randomness that it takes from the kernel
   Compute compute = MeasuredCompute{};
   Fraction cpu_speed;  // of the robot's computer to this one: 0.25 = four times slower
   Blocking blocking = Blocking::charge_wall;
   OnFailure on_failure = OnFailure::end_run;
-  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes of address space
+  /// Interposed and measured: what it executes before it first waits is free, up to this. Beyond it all is charged.
+  CpuSpan startup_free = std::chrono::seconds(10);
+  ProgramInput input;
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that are resident; who uses more is ended
+  [[nodiscard]] ReleaseTerms terms() const { return {every, offset, deadline, best_effort}; }
 };
 
+/// A program that is bound to a core runs on that one. The others share the cores that nobody is bound to, one program
+/// at a time, its threads on all of them at once.
 struct RobotSpec {
   std::string name;
-  /// One for each core of the robot; empty = fixed priority on one core.
-  std::vector<std::shared_ptr<const Policy>> policies;
+  std::uint32_t cores = 1;
+  MakePolicy policy;  // none = fixed priority, equals by turns of one quantum
   std::vector<ProgramSpec> programs;
 };
 
@@ -82,7 +103,8 @@ struct CoordinatorOptions {
   WallSpan grace = std::chrono::milliseconds(300);  // to exit by itself after the end
   std::size_t output_kept = 64 * 1024;              // bytes of a program's output, from its start and from its end
   bool show_output = false;                         // also to our stderr, with the program's name
-  std::string interpose_library;                    // path of libisochron_clock.so; "" = next to the executable
+  Epoch epoch;                    // what CLOCK_REALTIME of interposed programs shows at simulated zero
+  std::string interpose_library;  // path of libisochron_clock.so; "" = next to the executable
   /// What a program is made to compute more before the request it stands at; asked once for each request. For faults.
   std::function<SimSpan(const std::string& program)> delay = {};
 };

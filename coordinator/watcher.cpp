@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "coordinator/futex.hpp"
 #include "core/ensure.hpp"
@@ -26,8 +27,9 @@ std::string BoundedText::text() const {
   return head_ + "\n… " + std::to_string(left_out) + " bytes left out …\n" + end;
 }
 
-Watcher::Watcher(std::vector<Watched> programs, protocol::Bell& bell, std::size_t output_kept, bool show)
-    : bell_(bell), show_(show) {
+Watcher::Watcher(std::vector<Watched> programs, protocol::Bell& bell, std::size_t output_kept, bool show,
+                 bool take_output)
+    : bell_(bell), show_(show), take_output_(take_output) {
   for (auto& watched : programs) programs_.push_back(std::make_unique<Program>(std::move(watched), output_kept));
   stop_ = eventfd(0, EFD_CLOEXEC);
   ENSURE(stop_ >= 0, "no descriptors left");
@@ -57,18 +59,26 @@ std::uint64_t Watcher::output_size(std::size_t program) const {
   return programs_[program]->text.total();
 }
 
+std::string Watcher::take(std::size_t program, std::size_t most) {
+  drain(*programs_[program]);
+  const std::lock_guard lock(programs_[program]->mutex);
+  std::string& fresh = programs_[program]->fresh;
+  std::string taken = fresh.substr(0, most);
+  fresh.erase(0, taken.size());
+  return taken;
+}
+
 void Watcher::drain(Program& program) {
   char part[16384];
   for (int rounds = 0; program.open && rounds < 64; ++rounds) {  // one that prints forever leaves time for the others
+    const std::lock_guard lock(program.mutex);
     const ssize_t size = read(program.watched.output, part, sizeof part);
     if (size <= 0) {
       if (size == 0) program.open = false;
       return;
     }
-    {
-      const std::lock_guard lock(program.mutex);
-      program.text.add(part, static_cast<std::size_t>(size));
-    }
+    program.text.add(part, static_cast<std::size_t>(size));
+    if (take_output_) program.fresh.append(part, static_cast<std::size_t>(size));
     if (show_) show(program, {part, static_cast<std::size_t>(size)});
   }
 }

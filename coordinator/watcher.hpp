@@ -2,7 +2,10 @@
 // The watcher takes what programs print, so that none of them blocks on a full pipe, and rings the coordinator's bell
 // when one of them ends. A program that prints forever fills nothing: the start and the end of its output are kept.
 //
-// Threads: one of its own; take() and ended() from any.
+// What was printed before a program stood still is there when it is asked for, so that it can be told with its
+// simulated time: take() reads the rest of the pipe itself.
+//
+// Threads: one of its own; all functions but finish() from any.
 
 #include <atomic>
 #include <cstdint>
@@ -40,7 +43,9 @@ class Watcher {
     int output = -1;
     int pid_descriptor = -1;
   };
-  Watcher(std::vector<Watched> programs, protocol::Bell& bell, std::size_t output_kept, bool show);
+  /// take_output: what was printed is kept until take() takes it.
+  Watcher(std::vector<Watched> programs, protocol::Bell& bell, std::size_t output_kept, bool show,
+          bool take_output = false);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -48,6 +53,8 @@ class Watcher {
   [[nodiscard]] bool ended(std::size_t program) const {
     return programs_[program]->ended.load(std::memory_order_acquire);
   }
+  /// What the program printed since the last call, so many bytes at most. Only where take_output was asked for.
+  [[nodiscard]] std::string take(std::size_t program, std::size_t most = SIZE_MAX);
   /// What the program printed so far.
   [[nodiscard]] std::string output(std::size_t program) const;
   [[nodiscard]] std::uint64_t output_size(std::size_t program) const;
@@ -58,10 +65,11 @@ class Watcher {
   struct Program {
     explicit Program(Watched w, std::size_t room) : watched(std::move(w)), text(room) {}
     Watched watched;
-    mutable std::mutex mutex;  // guards text
+    mutable std::mutex mutex;  // guards what is below, and the order of reads from the pipe
     BoundedText text;
+    std::string fresh;  // not taken yet
     std::atomic<bool> ended{false};
-    bool open = true;
+    std::atomic<bool> open{true};
     std::string line;  // not shown yet
   };
   void watch();
@@ -70,6 +78,7 @@ class Watcher {
   std::vector<std::unique_ptr<Program>> programs_;
   protocol::Bell& bell_;
   bool show_;
+  bool take_output_;
   int stop_ = -1;
   std::thread thread_;
 };

@@ -26,7 +26,8 @@ struct Variable {
   std::size_t size = 0;
   bool readable = true;
   bool writable = false;
-  bool varies = false;  // a message of up to `size` bytes, as CDR: a picture, a scan
+  bool varies = false;      // a message of up to `size` bytes, as CDR: a picture, a scan
+  bool any_finite = false;  // made of float64 alone, and check() accepts all that are finite
 };
 
 /// What a variable that varies has to say, and of when it is.
@@ -46,6 +47,8 @@ class Plant {
   virtual void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) = 0;
   /// The same for a variable that varies; `room` has its size.
   virtual Sample sample(std::uint32_t /*variable*/, SimTime /*at*/, std::span<std::byte> /*room*/) { return {}; }
+  /// What read() gave at `at` holds before this time, as long as there is no step and no write in between.
+  [[nodiscard]] virtual SimTime holds_until(std::uint32_t /*variable*/, SimTime at) const { return at; }
   /// Whether this value may be written at all (a NaN may not); asked before write(), when the program makes it.
   virtual Result<Done, std::string> check(std::uint32_t variable, std::span<const std::byte> value) const = 0;
   virtual void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) = 0;

@@ -21,7 +21,7 @@ void* Arena::take(std::size_t size, std::size_t align) {
   if (chunks_.empty() || next_ + size > chunks_.back().size) {
     const std::size_t room = round_up(std::max(size, least_chunk), page);
     const int sharing = shared() ? MAP_SHARED : MAP_PRIVATE;
-    void* memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     chunks_.push_back({static_cast<std::byte*>(memory), room});
     next_ = 0;

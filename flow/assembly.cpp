@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flow/check.hpp"
+
 namespace isochron::flow {
 
 Assembly::Assembly(System& system, const AssemblyPlan& plan)
@@ -11,8 +13,10 @@ Assembly::Assembly(System& system, const AssemblyPlan& plan)
     first_flow_.push_back(flow);
     flow += static_cast<std::uint32_t>(node.outputs.size());
   }
+  find_mixed_flows();
   make_channels(plan);
   make_nodes(plan);
+  keep_periods();
 }
 
 Assembly::~Assembly() {
@@ -25,8 +29,18 @@ Assembly::~Assembly() {
   }
 }
 
-std::size_t Assembly::encoded_room(const AssemblyPlan& plan, const OutputInfo& output) const {
-  const bool in_place = output.type->flat || plan.memory == Arena::Kind::own;
+void Assembly::find_mixed_flows() {
+  mixed_.assign(flows_.size(), false);
+  for (const auto& [output, input] : graph().connections) {
+    const PayloadType* from = graph().nodes[output.node].outputs[output.port].type;
+    const PayloadType* to = graph().nodes[input.node].inputs[input.port].type;
+    if (from->memory != to->memory) mixed_[flow_of(output)] = true;
+  }
+}
+
+std::size_t Assembly::encoded_room(const AssemblyPlan& plan, std::uint32_t flow) const {
+  const PayloadType& type = *graph().nodes[flows_[flow].node].outputs[flows_[flow].port].type;
+  const bool in_place = !mixed_[flow] && (type.flat || plan.memory == Arena::Kind::own);
   return in_place ? 0 : plan.largest_message;
 }
 
@@ -39,7 +53,7 @@ std::vector<Assembly::End> Assembly::make_flow(const AssemblyPlan& plan, std::ui
   ways_.emplace_back();
   for (std::uint32_t i = 0; i < (apart ? sinks : 1); ++i) {
     ways_.back().push_back(
-        make_channel(arena_, {flow, port.node, apart ? 1 : sinks, &output, graph().start, encoded_room(plan, output)}));
+        make_channel(arena_, {flow, port.node, apart ? 1 : sinks, &output, graph().start, encoded_room(plan, flow)}));
   }
   for (std::uint32_t i = 0; i < sinks; ++i) {
     ends.push_back(apart ? End{ways_.back()[i], 0} : End{ways_.back().front(), i});
@@ -51,7 +65,7 @@ void Assembly::make_arrival(const AssemblyPlan& plan, Link& link) {
   const PortRef from = link.connection.output;
   const OutputInfo& output = graph().nodes[from.node].outputs[from.port];
   const std::uint32_t node = link.connection.input.node;
-  link.arrival = make_channel(arena_, {link.flow, node, 1, &output, graph().start, encoded_room(plan, output)});
+  link.arrival = make_channel(arena_, {link.flow, node, 1, &output, graph().start, encoded_room(plan, link.flow)});
   link.arrival->readers[0].node = node;
   link.arrival->readers[0].input = link.connection.input.port;
 }
@@ -64,8 +78,7 @@ void Assembly::make_channels(const AssemblyPlan& plan) {
   }
   std::vector<std::vector<End>> ends;
   for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
-    ends.push_back(make_flow(plan, flow, sinks[flow] + (plan.tap ? 1U : 0U)));
-    if (plan.tap) taps_.push_back(ends.back().back());
+    ends.push_back(make_flow(plan, flow, sinks[flow]));
   }
   std::sort(links_.begin(), links_.end(),
             [](const Link& a, const Link& b) { return a.connection.input < b.connection.input; });
@@ -93,6 +106,15 @@ void Assembly::make_nodes(const AssemblyPlan& plan) {
     const std::span<const std::vector<Channel*>> outputs(ways_.data() + first_flow_[n], info.outputs.size());
     nodes_.push_back(arena_.make<Node>(system_.node(n), n, info.name));
     nodes_.back()->tie(arena_, inputs, outputs, plan.settings);
+  }
+}
+
+void Assembly::keep_periods() {
+  keeps_period_.assign(flows_.size(), false);
+  for (const PortRef flow : observations_in_rings(graph())) {
+    if (graph().nodes[flow.node].outputs[flow.port].varies) continue;
+    nodes_[flow.node]->keep_period(flow.port);
+    keeps_period_[flow_of(flow)] = true;
   }
 }
 

@@ -19,11 +19,14 @@ std::size_t payload_align(const ChannelPlan& plan) {
   return std::max(plan.output->type->align, room >= cache_line ? cache_line : std::size_t{8});
 }
 
-void* make_payload(Arena& arena, const Channel& channel, std::size_t align) {
-  if (channel.exchanges) return new_payload(*channel.type);
-  void* payload = arena.take(channel.payload_room, align);
-  if (!channel.encoded) channel.type->construct(payload);
-  return payload;
+/// The payloads of all slots lie in one piece, unless they change places with events that wait.
+void make_payloads(Arena& arena, Channel& channel, std::size_t align) {
+  const std::size_t stride = (channel.payload_room + align - 1) / align * align;
+  auto* all = channel.exchanges ? nullptr : static_cast<std::byte*>(arena.take(stride * channel.slot_count(), align));
+  for (std::uint32_t i = 0; i < channel.slot_count(); ++i) {
+    channel.slots[i].payload = channel.exchanges ? new_payload(*channel.type) : all + i * stride;
+    if (!channel.exchanges && !channel.encoded) channel.type->construct(channel.slots[i].payload);
+  }
 }
 
 }  // namespace
@@ -42,9 +45,7 @@ Channel* make_channel(Arena& arena, const ChannelPlan& plan) {
   channel->readers = arena.make_array<Reader>(plan.readers);
   channel->slots = arena.make_array<Slot>(channel->slot_count());
   channel->exchanges = channel->kind == FlowKind::event && !channel->encoded && !arena.shared();
-  for (std::uint32_t i = 0; i < channel->slot_count(); ++i) {
-    channel->slots[i].payload = make_payload(arena, *channel, payload_align(plan));
-  }
+  make_payloads(arena, *channel, payload_align(plan));
   return channel;
 }
 

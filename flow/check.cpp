@@ -118,29 +118,67 @@ class Checker {
     const PayloadType* out = graph_.nodes[connection.output.node].outputs[connection.output.port].type;
     const PayloadType* in = graph_.nodes[connection.input.node].inputs[connection.input.port].type;
     if (out == nullptr || in == nullptr || out->id == in->id) return;
-    add({"flow " + graph_.output_name(connection.output) + " carries " + out->name + ", but input " +
-             graph_.input_name(connection.input) + " takes " + in->name,
-         "",
+    const bool same_name = out->name == in->name;
+    add({"flow " + graph_.output_name(connection.output) + " carries " + out->name +
+             (same_name ? " with " + fields_of(*out) : "") + ", but input " + graph_.input_name(connection.input) +
+             " takes " + in->name + (same_name ? " with " + fields_of(*in) : ""),
+         same_name ? "build both with the same definition of the message" : "",
          connection.input.node,
          connection.output,
          connection.input,
          {}});
   }
 
+  /// "{float64 watts, float64 kelvin}", and those of messages inside where there are any.
+  static std::string fields_of(const PayloadType& type) {
+    std::string text = "{";
+    for (const char c : type.schema) {
+      if (c == '\n') text += ", ";
+      if (c != '\n' && c != '=') text += c;
+    }
+    if (text.ends_with(", ")) text.resize(text.size() - 2);
+    return text.size() > 1 ? text + "}" : std::to_string(type.size) + " bytes";
+  }
+
   void check_deadlock(SimTime until) {
     const auto deadlock = find_deadlock(graph_, until);
     if (!deadlock) return;
-    std::string ring;
-    for (const PortRef flow : deadlock->flows) {
-      ring += graph_.nodes[flow.node].name + " -(" + graph_.nodes[flow.node].outputs[flow.port].name + ")-> ";
-    }
-    ring += graph_.nodes[deadlock->flows.front().node].name;
-    add({"deadlock at " + to_string(deadlock->at) + ": each of these waits for the one before it: " + ring,
-         "make one of these flows predictive, give an event flow a lookahead, or shift an observation's first time",
+    add({what_of(*deadlock) + ring_of(*deadlock),
+         hint_of(*deadlock),
          deadlock->flows.front().node,
          deadlock->flows.front(),
          {},
          deadlock->at});
+  }
+
+  static std::string what_of(const Deadlock& deadlock) {
+    const std::string at = to_string(deadlock.at);
+    switch (deadlock.why) {
+      case Deadlock::Why::certain:
+        return "deadlock at " + at + ": each of these waits for the one before it: ";
+      case Deadlock::Why::varies:
+        return "possible deadlock from " + at +
+               " on: a period varies, and as soon as all speak at one time each of these waits for the one before it: ";
+      case Deadlock::Why::undecided:
+        return "a deadlock from " + at + " on cannot be excluded: too many different periods meet around the ring ";
+    }
+    return "";
+  }
+
+  std::string ring_of(const Deadlock& deadlock) const {
+    std::string ring;
+    for (const PortRef flow : deadlock.flows) {
+      const OutputInfo& output = graph_.nodes[flow.node].outputs[flow.port];
+      ring += graph_.nodes[flow.node].name + " -(" + output.name + (output.varies ? ", varying" : "") + ")-> ";
+    }
+    return ring + graph_.nodes[deadlock.flows.front().node].name;
+  }
+
+  static std::string hint_of(const Deadlock& deadlock) {
+    std::string hint =
+        "make one of these flows predictive, give an event flow a lookahead, or shift an observation's first time";
+    if (deadlock.why == Deadlock::Why::varies) hint += "; one whose period is fixed need not be declared as varying";
+    return hint;
   }
 
   static constexpr std::uint32_t max_capacity = 1U << 20;

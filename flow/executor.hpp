@@ -20,6 +20,9 @@ struct RunReport {
 /// The clock that the options name, or the machine's.
 Clock& clock_of(const Options& options);
 
+/// What the options want of a watchdog.
+Watchdog::Wishes watchdog_wishes(const Options& options, std::function<void(const WaitForGraph&)> on_stall);
+
 /// All nodes started, their stop time set.
 void start_nodes(Assembly& assembly, SimTime until);
 
@@ -29,6 +32,11 @@ RunReport run_threads(Assembly& assembly, const Options& options);
 RunReport run_processes(Assembly& assembly, const Options& options);
 RunReport run_tcp(Assembly& assembly, const Options& options);
 Outcome run_free(System& system, const Options& options);
+
+/// Any of them, on the calling thread.
+Outcome run_here(System& system, const Options& options);
+/// The same on a thread that can be given up when a node in it hangs or crashes.
+Outcome run_guarded(System& system, const Options& options);
 
 /// Digests and counts of the channels, and the report, as an Outcome.
 Outcome make_outcome(Assembly& assembly, RunReport report);

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "flow/crash.hpp"
 #include "flow/executor.hpp"
 
 namespace isochron::flow {
@@ -60,6 +61,7 @@ class FreeRun {
     Latest* from;
     std::uint64_t count = 0;
     void* value;
+    std::vector<std::byte> bytes;  // for translation, where the two keep messages in different ways
   };
 
   static bool has_rhythm(const UserNode& user) {
@@ -72,11 +74,13 @@ class FreeRun {
   }
 
   void live(std::uint32_t n) {
+    const SignalStack stack;
+    node_runs(n);
     UserNode& user = system_.node(n);
     std::vector<Seen> seen;
     for (std::uint32_t i = 0; i < user.inputs_.size(); ++i) {
       Latest* from = latest_[source_.at({n, i})].get();
-      seen.push_back({&user.inputs_[i], from, 0, new_payload(from->type)});
+      seen.push_back({&user.inputs_[i], from, 0, new_payload(*user.inputs_[i].info.type), {}});
     }
     std::vector<std::unique_ptr<Hold>> holds = make_holds(n, user);
     try {
@@ -90,7 +94,7 @@ class FreeRun {
     for (OutPort& port : user.outputs_) port.hold = nullptr;
     for (Seen& input : seen) {
       input.port->latest = nullptr;
-      delete_payload(input.from->type, input.value);
+      delete_payload(*input.port->info.type, input.value);
     }
   }
 
@@ -146,12 +150,21 @@ class FreeRun {
       if (input.count == input.from->count) return;
       input.count = input.from->count;
       time = input.from->time;
-      input.from->type.assign(input.value, input.from->shown);
+      take_over(input);
     }
     input.port->latest = input.value;
     input.port->latest_time = time;
     user.now_ = time;
     if (input.port->consume != nullptr) input.port->consume(user, *input.port, input.value, time);
+  }
+
+  static void take_over(Seen& input) {
+    const PayloadType& from = input.from->type;
+    const PayloadType& to = *input.port->info.type;
+    if (from.memory == to.memory) return to.assign(input.value, input.from->shown);
+    input.bytes.resize(from.encoded_size(input.from->shown));
+    from.encode(input.from->shown, input.bytes);
+    if (!to.decode(input.value, input.bytes)) throw std::runtime_error("the bytes are not a " + to.name);
   }
 
   SimTime emit(PortRef at, UserNode& user, SimTime time) {

@@ -35,6 +35,7 @@ struct OutputInfo {
   SimSpan lookahead;           // events only
   std::uint32_t capacity = 4;  // messages that a sink may lag behind; at least 1
   const PayloadType* type = nullptr;
+  bool varies = false;  // the period changes from message to message; not of events
 };
 
 struct NodeInfo {

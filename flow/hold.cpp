@@ -10,8 +10,8 @@ std::size_t words(const PayloadType& type) { return (type.size + 7) / 8; }
 
 }  // namespace
 
-Hold::Hold(const PayloadType& type, std::string flow_name, std::uint32_t limit)
-    : type_(type), flow_name_(std::move(flow_name)), limit_(limit) {}
+Hold::Hold(const PayloadType& type, std::string flow_name, std::uint32_t limit, unsigned char poison)
+    : type_(type), flow_name_(std::move(flow_name)), limit_(limit), poison_(poison) {}
 
 Hold::~Hold() {
   for (const Held& held : held_) delete_payload(type_, held.payload);
@@ -35,6 +35,7 @@ void* Hold::add(SimTime t) {
   }
   held_.push_back({t, order_++, spare()});
   void* payload = held_.back().payload;
+  if (poison_ != 0) type_.poison(payload, poison_);
   std::push_heap(held_.begin(), held_.end(), &Hold::later);
   return payload;
 }

@@ -21,7 +21,8 @@ namespace isochron::flow {
 
 class Hold {
  public:
-  Hold(const PayloadType& type, std::string flow_name, std::uint32_t limit);
+  /// `poison` not 0: the place for a payload is filled with it.
+  Hold(const PayloadType& type, std::string flow_name, std::uint32_t limit, unsigned char poison = 0);
   ~Hold();
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
@@ -60,6 +61,7 @@ class Hold {
   const PayloadType& type_;
   std::string flow_name_;
   std::uint32_t limit_;
+  unsigned char poison_;
   std::uint64_t order_ = 0;
   std::vector<Held> held_;  // a heap
   std::vector<Held> outbox_;

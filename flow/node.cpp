@@ -11,7 +11,7 @@ Node::Node(UserNode& user, std::uint32_t index, std::string name)
 
 Node::~Node() {
   for (std::uint32_t i = 0; i < input_count_; ++i) {
-    if (inputs_[i].decoded != nullptr) delete_payload(*inputs_[i].channel->type, inputs_[i].decoded);
+    if (inputs_[i].decoded != nullptr) delete_payload(*inputs_[i].port->info.type, inputs_[i].decoded);
     inputs_[i].port->latest = nullptr;
   }
   for (std::uint32_t i = 0; i < output_count_; ++i) {
@@ -39,7 +39,7 @@ void Node::tie(Arena& arena, std::span<const InputTie> inputs, std::span<const s
     in.event = inputs[i].event;
     in.port = &user_.inputs_[i];
     in.consume = in.port->consume;
-    if (in.channel->encoded) in.decoded = new_payload(*in.channel->type);
+    if (in.channel->encoded) in.decoded = new_payload(*in.port->info.type);
     tree_.set(i, pack({in.promised, Phase::consume, i}));
   }
   for (std::uint32_t i = 0; i < output_count_; ++i) {
@@ -65,7 +65,8 @@ void Node::tie_event(Out& out, std::span<Channel* const> ways) {
   const SimTime start = SimTime::from_ns(ways.front()->bound.load(std::memory_order_relaxed));
   out.way.promised = start;
   for (Channel* channel : ways.subspan(1)) out.more.push_back({channel, 0, 0, 0, start});
-  out.hold = std::make_unique<Hold>(*ways.front()->type, name_ + "." + out.port->info.name, settings_.hold_limit);
+  out.hold = std::make_unique<Hold>(*ways.front()->type, name_ + "." + out.port->info.name, settings_.hold_limit,
+                                    settings_.poison);
   out.port->hold = out.hold.get();
 }
 
@@ -102,6 +103,39 @@ bool Node::news() const {
          (in.event && in.channel->bound.load(std::memory_order_acquire) > in.promised.ns());
 }
 
+SimTime Node::first_certain() const {
+  SimTime first = SimTime::never();
+  for (std::uint32_t i = 0; i < input_count_; ++i) {
+    const In& in = inputs_[i];
+    if (in.channel->written.load(std::memory_order_acquire) == in.read) continue;
+    first = std::min(first, in.channel->slots[in.slot].time);
+  }
+  for (std::uint32_t i = 0; i < output_count_; ++i) {
+    const Out& out = outputs_[i];
+    if (const Key key = tree_.key(leaf_of(i)); key != key_never) first = std::min(first, key_time(key));
+    if (!out.event) continue;
+    const auto held_up = [&](const Way& way) {
+      if (way.written < out.hold->outbox_end()) first = std::min(first, out.hold->outbox_time(way.written));
+    };
+    held_up(out.way);
+    for (const Way& way : out.more) held_up(way);
+  }
+  return first;
+}
+
+void Node::promise_at_least(SimTime at) {
+  const auto raise = [at](Way& way) {
+    if (at <= way.promised) return;
+    way.promised = at;
+    way.channel->bound.store(at.ns(), std::memory_order_release);
+  };
+  for (std::uint32_t i = 0; i < output_count_; ++i) {
+    if (!outputs_[i].event) continue;
+    raise(outputs_[i].way);
+    for (Way& way : outputs_[i].more) raise(way);
+  }
+}
+
 void Node::take(In& in, const Slot& slot) {
   const void* payload = in.decoded == nullptr ? slot.payload : decode(in, slot);
   in.port->latest = payload;
@@ -131,7 +165,7 @@ void Node::encode(const Out& out, const Way& way, Slot& slot, const void* value)
 
 const void* Node::decode(In& in, const Slot& slot) {
   const std::span<const std::byte> bytes(static_cast<const std::byte*>(slot.payload), slot.size);
-  if (!in.channel->type->decode(in.decoded, bytes)) {
+  if (!in.port->info.type->decode(in.decoded, bytes)) {
     throw std::runtime_error("input " + name_ + "." + in.port->info.name + ": the bytes are not a " +
                              in.channel->type->name);
   }
@@ -153,9 +187,12 @@ void Node::place_event(std::uint32_t port) {
   tree_.set(leaf_of(port), in_time ? pack({first - out.port->info.lookahead, Phase::observe, port}) : key_never);
 }
 
-void Node::bad_next(const Out& out, SimTime at) const {
-  throw std::runtime_error("flow " + name_ + "." + out.port->info.name + ": the message at " + to_string(at) +
-                           " says that the next one comes at " + to_string(out.port->next) + "; it must come later");
+void Node::check_next(const Out& out, SimTime at) const {
+  const std::string said = "flow " + name_ + "." + out.port->info.name + ": the message at " + to_string(at) +
+                           " says that the next one comes at " + to_string(out.port->next);
+  if (out.port->next <= at) throw std::runtime_error(said + "; it must come later");
+  throw std::runtime_error(said + "; its period is " + to_string(out.keeps) +
+                           " and the check for deadlocks counts on it: declare the period as varying");
 }
 
 namespace {
@@ -177,8 +214,9 @@ void restore_slot(const Channel& channel, Slot& slot, const std::int64_t*& from)
 
 void Node::save(const Way& way, std::vector<std::int64_t>& to) {
   const Channel& channel = *way.channel;
-  // Only what some reader has not consumed is part of the state.
-  const std::uint64_t from = std::min(channel.least_consumed(), way.written);
+  // What some reader has not consumed is part of the state, and the message before it: somebody's latest.
+  const std::uint64_t unread = std::min(channel.least_consumed(), way.written);
+  const std::uint64_t from = unread == 0 ? 0 : unread - 1;
   to.insert(to.end(), {static_cast<std::int64_t>(way.written), static_cast<std::int64_t>(way.freed), way.promised.ns(),
                        static_cast<std::int64_t>(from)});
   for (std::uint64_t n = from; n < way.written; ++n) save_slot(channel, channel.slots[n % channel.slot_count()], to);
@@ -201,7 +239,7 @@ void Node::save(std::vector<std::int64_t>& to) const {
   for (std::uint32_t i = 0; i < input_count_; ++i) {
     const In& in = inputs_[i];
     to.insert(to.end(), {static_cast<std::int64_t>(in.read), static_cast<std::int64_t>(in.seen), in.promised.ns(),
-                         key_time(tree_.key(i)).ns()});
+                         in.port->latest_time.ns(), key_time(tree_.key(i)).ns()});
   }
   for (std::uint32_t i = 0; i < output_count_; ++i) {
     const Out& out = outputs_[i];
@@ -218,7 +256,10 @@ void Node::restore(const std::int64_t*& from) {
     in.read = static_cast<std::uint64_t>(*from++);
     in.seen = static_cast<std::uint64_t>(*from++);
     in.promised = SimTime::from_ns(*from++);
-    in.slot = static_cast<std::uint32_t>(in.read % in.channel->slot_count());
+    in.port->latest_time = SimTime::from_ns(*from++);
+    const auto slots = in.channel->slot_count();
+    in.port->latest = in.read == 0 ? nullptr : in.channel->slots[(in.read - 1) % slots].payload;
+    in.slot = static_cast<std::uint32_t>(in.read % slots);
     in.reader->consumed.store(in.read, std::memory_order_relaxed);
     tree_.set(i, pack({SimTime::from_ns(*from++), Phase::consume, i}));
   }

@@ -56,6 +56,7 @@ class Node {
     bool digest = true;
     Recorder* recorder = nullptr;
     std::uint32_t hold_limit = 1U << 16;
+    unsigned char poison = 0;  // not 0: a message's memory is filled with it before the node fills it
   };
 
   Node(UserNode& user, std::uint32_t index, std::string name);
@@ -73,6 +74,10 @@ class Node {
   };
   void tie(Arena& arena, std::span<const InputTie> inputs, std::span<const std::vector<Channel*>> outputs,
            const Settings& settings);
+  /// Whoever is told what it sends from now on; null = nobody.
+  void set_recorder(Recorder* recorder) { settings_.recorder = recorder; }
+  /// From now on this output keeps its period (check.hpp).
+  void keep_period(std::uint32_t output) { outputs_[output].keeps = outputs_[output].port->info.period; }
 
   /// Calls the user's start(). Before the first step.
   void start(SimTime now);
@@ -95,6 +100,13 @@ class Node {
   /// Done, and none of its events wait for room.
   [[nodiscard]] bool finished() const { return wait_.what == Wait::For::done && !starved_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// The first time at which something happens here by what is here: an output's turn, an event that is held, a message
+  /// that came. What is only promised does not count.
+  [[nodiscard]] SimTime first_certain() const;
+  /// No event of this node is earlier than `at`, as somebody knows who sees all nodes. Who waits for it may look again.
+  void promise_at_least(SimTime at);
+  /// How many promises came since it stepped last: many of them mean that nodes creep, by turns of their lookahead.
+  [[nodiscard]] std::uint64_t creeps() const { return creeps_; }
   /// The least key's time: nothing earlier will happen here.
   [[nodiscard]] SimTime at() const { return key_time(tree_.key(tree_.least())); }
 
@@ -127,6 +139,7 @@ class Node {
     Way way;
     Phase phase = Phase::emit;
     bool event = false;
+    SimSpan keeps;  // the period that it must keep, because the check for deadlocks counted on it; zero = any
     OutPort* port = nullptr;
     OutPort::Emit emit = nullptr;
     void* value = nullptr;  // where payloads lie as bytes: the value to encode
@@ -170,7 +183,7 @@ class Node {
   const void* decode(In& in, const Slot& slot);
   void place_events();
   void place_event(std::uint32_t port);
-  [[noreturn]] void bad_next(const Out& out, SimTime at) const;
+  void check_next(const Out& out, SimTime at) const;
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t output) const { return input_count_ + output; }
 
   KeyTree tree_;
@@ -181,6 +194,7 @@ class Node {
   Out* outputs_ = nullptr;
   UserNode& user_;
   std::uint64_t steps_ = 0;
+  std::uint64_t creeps_ = 0;
   std::uint32_t event_count_ = 0;
   std::uint32_t index_;
   bool starved_ = false;

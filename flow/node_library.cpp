@@ -7,6 +7,7 @@
 
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
+#include "flow/c_node.hpp"
 
 namespace isochron::flow {
 
@@ -18,6 +19,7 @@ const std::string* Parameters::find(std::string_view key) const {
 }
 
 std::string Parameters::text(std::string_view key, std::string otherwise) const {
+  note_asked(std::string(key), otherwise);
   const std::string* value = find(key);
   return value == nullptr ? otherwise : *value;
 }
@@ -33,16 +35,21 @@ T read(std::string_view key, const std::string& value, const char* what) {
 }  // namespace
 
 double Parameters::number(std::string_view key, double otherwise) const {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", otherwise);
+  note_asked(std::string(key), text);
   const std::string* value = find(key);
   return value == nullptr ? otherwise : read<double>(key, *value, "a number");
 }
 
 std::int64_t Parameters::integer(std::string_view key, std::int64_t otherwise) const {
+  note_asked(std::string(key), std::to_string(otherwise));
   const std::string* value = find(key);
   return value == nullptr ? otherwise : read<std::int64_t>(key, *value, "a whole number");
 }
 
 SimSpan Parameters::span(std::string_view key, SimSpan otherwise) const {
+  note_asked(std::string(key), to_string(otherwise));
   const std::string* value = find(key);
   if (value == nullptr) return otherwise;
   const auto span = parse_span<SimClockTag>(*value);
@@ -63,10 +70,9 @@ std::string refusal_of(const NodeTable& table) {
     return "it was built for version " + std::to_string(table.abi) + " of the node interface, this is version " +
            std::to_string(node_abi);
   }
-  if (table.user_node_size != sizeof(UserNode) || std::strcmp(table.compiler, __VERSION__) != 0) {
-    return std::string("it was built with ") + table.compiler + " and other headers, this program with " + __VERSION__;
-  }
-  return "";
+  if (table.layout == NodeLayout{}) return "";
+  return std::string("it was built with ") + table.compiler + " against other headers, this program with " +
+         __VERSION__ + "; build it again, or write the node against the C interface";
 }
 
 NodeLibrary NodeLibrary::open(const std::string& path) {
@@ -74,25 +80,48 @@ NodeLibrary NodeLibrary::open(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) throw InputError({}, library + " cannot be loaded: " + dlerror());
   using Entry = const NodeTable* (*)();
+  using PlainEntry = const isochron_node_list* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(handle, "isochron_nodes"));
-  if (entry == nullptr) throw InputError({}, library + " has no nodes", "it must list them with ISOCHRON_NODES(…)");
-  const NodeTable* table = entry();
-  const std::string refusal = refusal_of(*table);
-  if (!refusal.empty()) throw InputError({}, library + " cannot be used: " + refusal, "build it again");
-  return {path, table};
+  const auto plain = reinterpret_cast<PlainEntry>(dlsym(handle, "isochron_node_types"));
+  if (entry == nullptr && plain == nullptr) {
+    throw InputError({}, library + " has no nodes",
+                     "it must list them with ISOCHRON_NODES(…) in C++, or with isochron_node_types() in C");
+  }
+  const NodeTable* table = entry == nullptr ? nullptr : entry();
+  const isochron_node_list* list = entry == nullptr ? plain() : nullptr;
+  std::string refusal = table == nullptr ? "" : refusal_of(*table);
+  if (list != nullptr && list->abi != ISOCHRON_NODE_ABI) {
+    refusal = "it was built for version " + std::to_string(list->abi) +
+              " of the C interface of nodes, this is version " + std::to_string(ISOCHRON_NODE_ABI);
+  }
+  if (!refusal.empty()) throw InputError({}, library + " cannot be used: " + refusal);
+  return {path, table, list};
 }
 
-std::unique_ptr<UserNode> NodeLibrary::make(std::string_view name, const Parameters& parameters) const {
+std::vector<NodeLibrary::Type> NodeLibrary::types() const {
+  std::vector<Type> all;
+  if (table_ != nullptr) {
+    for (const NodeType& type : std::span(table_->types, table_->count)) all.push_back({type.name, type.about});
+  } else {
+    for (const isochron_node_type& type : std::span(list_->types, list_->count)) all.push_back({type.name, type.about});
+  }
+  return all;
+}
+
+std::unique_ptr<UserNode> NodeLibrary::make(const std::string& wanted, const Parameters& parameters) const {
   std::string known;
-  for (const NodeType& type : types()) {
-    known += std::string(known.empty() ? "" : ", ") + type.name;
-    if (type.name != name) continue;
+  const std::vector<Type> all = types();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    known += (known.empty() ? "" : ", ") + all[i].name;
+    if (all[i].name != wanted && !(wanted.empty() && all.size() == 1)) continue;
+    if (list_ != nullptr) return make_c_node(list_->types[i], parameters);
     std::string error;
-    std::unique_ptr<UserNode> node(type.make(parameters, error));
-    if (node == nullptr) throw InputError({}, "node type " + std::string(name) + ": " + error);
+    std::unique_ptr<UserNode> node(table_->types[i].make(parameters, error));
+    if (node == nullptr) throw InputError({}, "node type " + all[i].name + ": " + error);
     return node;
   }
-  throw InputError({}, path_ + " has no node type `" + std::string(name) + "`", "it has " + known);
+  if (wanted.empty()) throw InputError({}, path_ + " has several node types", "say which with `type`: " + known);
+  throw InputError({}, path_ + " has no node type `" + wanted + "`", "it has " + known);
 }
 
 }  // namespace isochron::flow

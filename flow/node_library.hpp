@@ -7,10 +7,11 @@
 // where Planet has a constructor from (const Parameters&). Whoever runs the scenario opens the library and makes nodes
 // by name.
 //
-// Promises: a library built against another version of these headers, or by another compiler, is refused with a
-// sentence
-//           instead of crashing. Nothing is thrown across the boundary. Libraries stay loaded until the program ends,
-//           because their nodes' code lives in them.
+// A library of nodes in C (isochron_node.h) is opened alike, whatever compiler built it.
+//
+// Promises: a library in C++ that was built against other versions of these headers, or with another C++ runtime, is
+//           refused with a sentence instead of crashing. Nothing is thrown across the boundary. Libraries stay loaded
+//           until the program ends, because their nodes' code lives in them.
 // Fails:    NodeLibrary::open and make throw InputError.
 
 #include <cstdint>
@@ -18,12 +19,30 @@
 #include <span>
 #include <string>
 
+#include "core/isochron_node.h"
 #include "flow/parameters.hpp"
 #include "flow/user_node.hpp"
 
 namespace isochron::flow {
 
-inline constexpr std::uint32_t node_abi = 1;
+inline constexpr std::uint32_t node_abi = 2;
+
+/// What both sides must agree on in memory. Versions of one compiler do as a rule, whatever they are called.
+struct NodeLayout {
+  std::uint32_t user_node = sizeof(UserNode), in_port = sizeof(InPort), out_port = sizeof(OutPort);
+  std::uint32_t output_info = sizeof(OutputInfo), payload_type = sizeof(PayloadType), text = sizeof(std::string);
+#ifdef __GXX_ABI_VERSION
+  std::uint32_t cxx_abi = __GXX_ABI_VERSION;
+#else
+  std::uint32_t cxx_abi = 0;
+#endif
+#ifdef _LIBCPP_VERSION
+  std::uint32_t other_runtime = 1;
+#else
+  std::uint32_t other_runtime = 0;
+#endif
+  friend bool operator==(const NodeLayout&, const NodeLayout&) = default;
+};
 
 struct NodeType {
   const char* name = nullptr;
@@ -34,8 +53,8 @@ struct NodeType {
 
 struct NodeTable {
   std::uint32_t abi = node_abi;
-  std::uint32_t user_node_size = sizeof(UserNode);
   const char* compiler = __VERSION__;
+  NodeLayout layout = {};
   const NodeType* types = nullptr;
   std::size_t count = 0;
 };
@@ -58,13 +77,19 @@ class NodeLibrary {
  public:
   static NodeLibrary open(const std::string& path);
 
-  [[nodiscard]] std::span<const NodeType> types() const { return {table_->types, table_->count}; }
-  [[nodiscard]] std::unique_ptr<UserNode> make(std::string_view type, const Parameters& parameters) const;
+  struct Type {
+    std::string name, about;
+  };
+  [[nodiscard]] std::vector<Type> types() const;
+  /// `type` "" = the only one there is.
+  [[nodiscard]] std::unique_ptr<UserNode> make(const std::string& type, const Parameters& parameters) const;
 
  private:
-  NodeLibrary(std::string path, const NodeTable* table) : path_(std::move(path)), table_(table) {}
+  NodeLibrary(std::string path, const NodeTable* table, const isochron_node_list* list)
+      : path_(std::move(path)), table_(table), list_(list) {}
   std::string path_;
-  const NodeTable* table_;
+  const NodeTable* table_;          // in C++, or
+  const isochron_node_list* list_;  // in C
 };
 
 /// Whether this program can use nodes of that table; if not, why.

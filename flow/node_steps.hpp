@@ -54,6 +54,7 @@ bool Node::refresh(In& in, std::uint32_t port) {
     return true;
   }
   if (bound <= in.promised) return false;
+  ++creeps_;
   in.promised = bound;
   tree_.set(port, pack({bound, Phase::consume, port}));
   return true;
@@ -86,6 +87,7 @@ Moved Node::consume(Hub& hub, std::uint32_t port, SimTime at) {
   user_.now_ = at;
   take(in, slot);
   ++steps_;
+  creeps_ = 0;
   in.promised = std::max(in.promised, slot.next);
   in.slot = in.slot == channel.capacity ? 0 : in.slot + 1;
   ++in.read;
@@ -127,12 +129,14 @@ Moved Node::emit(Hub& hub, std::uint32_t port, SimTime at) {
   Slot& slot = out.way.channel->slots[out.way.slot];
   OutPort& user_port = *out.port;
   void* value = out.value == nullptr ? slot.payload : out.value;
+  if (settings_.poison != 0) user_port.info.type->poison(value, settings_.poison);
   user_port.next = at + user_port.info.period;
   user_.now_ = at;
   out.emit(user_, user_port, value, at);
   ++steps_;
+  creeps_ = 0;
   const SimTime next = user_port.next;
-  if (next <= at) bad_next(out, at);
+  if (next <= at || (out.keeps != SimSpan::zero() && next != at + out.keeps)) check_next(out, at);
   slot.time = at;
   slot.next = next;
   if (out.value != nullptr) encode(out, out.way, slot, value);

@@ -26,11 +26,18 @@ class Parameters {
 
   /// Throws InputError that names the keys nobody asked for.
   void require_all_used() const;
+  /// What was asked for, and what it is if it is not given.
+  [[nodiscard]] const std::map<std::string, std::string>& asked() const { return asked_; }
+  /// For nodes that read their parameters elsewhere.
+  [[nodiscard]] const Values& all() const { return values_; }
+  void note_asked(const std::string& key, std::string otherwise) const { asked_.emplace(key, std::move(otherwise)); }
+  void note_used(const std::string& key) const { used_.insert(key); }
 
  private:
   const std::string* find(std::string_view key) const;
   Values values_;
   mutable std::set<std::string, std::less<>> used_;
+  mutable std::map<std::string, std::string> asked_;
 };
 
 }  // namespace isochron::flow

@@ -7,8 +7,12 @@
 //   message  anything declared with ISOCHRON_MESSAGE (core/message.hpp), with strings and vectors too. In one process
 //            it is read in place as well; between processes it travels as CDR.
 //
-// Promises: payload_type<T>() is one object for each T, so that types are compared by address within a program and by
-//           `id` between programs. Bytes of a flat type have no padding garbage where the compiler can clear it.
+// Two types are the same if their `id` is: messages by name and definition, numbers by their kind, plain structs by the
+// compiler's name and size. If their `memory` is the same too they share messages in place; if not (a node in C and one
+// in C++, say), messages between them travel as CDR even within a process.
+//
+// Promises: payload_type<T>() is one object for each T. Bytes of a flat type have no padding garbage where the compiler
+//           can clear it.
 // Cost:     encode and digest of flat types never allocate; a message's vectors keep their room from use to use.
 
 #include <cstddef>
@@ -27,19 +31,42 @@
 namespace isochron::flow {
 
 struct PayloadType {
-  std::string name;      // the message's name, or the compiler's for a plain struct
-  std::string schema;    // ros2msg text of a message; "" for a plain struct
-  std::uint64_t id = 0;  // of name and size: equal in all programs built by one compiler
+  std::string name;          // the message's name, or the compiler's for a plain struct
+  std::string schema;        // ros2msg text of a message; "" for a plain struct
+  std::uint64_t id = 0;      // of name and definition: the same in all programs and languages
+  std::uint64_t memory = 0;  // of how a value lies in memory
   std::size_t size = 0;
   std::size_t align = 0;
   bool flat = false;
-  void (*construct)(void* at) = nullptr;
-  void (*destroy)(void* at) = nullptr;
-  void (*assign)(void* to, const void* from) = nullptr;
-  std::size_t (*encoded_size)(const void* value) = nullptr;
-  void (*encode)(const void* value, std::span<std::byte> to) = nullptr;  // exactly encoded_size() bytes
-  bool (*decode)(void* value, std::span<const std::byte> from) = nullptr;
-  std::uint64_t (*digest)(std::uint64_t hash, const void* value) = nullptr;
+  const void* definition = nullptr;  // of types that are made while the program runs: what their functions need
+
+  /// Each is handed the type itself first.
+  struct Functions {
+    void (*construct)(const PayloadType&, void* at) = nullptr;
+    void (*destroy)(const PayloadType&, void* at) = nullptr;
+    void (*assign)(const PayloadType&, void* to, const void* from) = nullptr;
+    std::size_t (*encoded_size)(const PayloadType&, const void* value) = nullptr;
+    void (*encode)(const PayloadType&, const void* value, std::span<std::byte> to) = nullptr;
+    bool (*decode)(const PayloadType&, void* value, std::span<const std::byte> from) = nullptr;
+    std::uint64_t (*digest)(const PayloadType&, std::uint64_t hash, const void* value) = nullptr;
+    void (*poison)(const PayloadType&, void* value, unsigned char pattern) = nullptr;
+  };
+  Functions functions;
+
+  void construct(void* at) const { functions.construct(*this, at); }
+  void destroy(void* at) const { functions.destroy(*this, at); }
+  void assign(void* to, const void* from) const { functions.assign(*this, to, from); }
+  [[nodiscard]] std::size_t encoded_size(const void* value) const { return functions.encoded_size(*this, value); }
+  /// Requires: exactly encoded_size() bytes.
+  void encode(const void* value, std::span<std::byte> to) const { functions.encode(*this, value, to); }
+  [[nodiscard]] bool decode(void* value, std::span<const std::byte> from) const {
+    return functions.decode(*this, value, from);
+  }
+  [[nodiscard]] std::uint64_t digest(std::uint64_t hash, const void* value) const {
+    return functions.digest(*this, hash, value);
+  }
+  /// Every field becomes something that nobody would set.
+  void poison(void* value, unsigned char pattern) const { functions.poison(*this, value, pattern); }
 };
 
 template <class T>
@@ -59,8 +86,13 @@ inline void clear_padding([[maybe_unused]] T& value) {
 
 namespace payload {
 
+/// `size` is that of types without a definition, else 0.
+inline std::uint64_t id_of(const std::string& name, const std::string& schema, std::size_t size) {
+  return mix(mix_bytes(mix_bytes(1, name.data(), name.size()), schema.data(), schema.size()), size);
+}
+
 template <class T>
-std::size_t encoded_size(const void* value) {
+std::size_t encoded_size(const PayloadType&, const void* value) {
   if constexpr (Message<T>) {
     return cdr_size(*static_cast<const T*>(value));
   } else {
@@ -69,7 +101,7 @@ std::size_t encoded_size(const void* value) {
 }
 
 template <class T>
-void encode(const void* value, std::span<std::byte> to) {
+void encode(const PayloadType&, const void* value, std::span<std::byte> to) {
   if constexpr (Message<T>) {
     cdr_write(*static_cast<const T*>(value), to);
   } else {
@@ -78,7 +110,7 @@ void encode(const void* value, std::span<std::byte> to) {
 }
 
 template <class T>
-bool decode(void* value, std::span<const std::byte> from) {
+bool decode(const PayloadType&, void* value, std::span<const std::byte> from) {
   if constexpr (Message<T>) {
     auto read = cdr_read<T>(from);
     if (!read.ok()) return false;
@@ -93,14 +125,76 @@ bool decode(void* value, std::span<const std::byte> from) {
 }
 
 template <class T>
-std::uint64_t digest(std::uint64_t hash, const void* value) {
+std::uint64_t digest(const PayloadType& type, std::uint64_t hash, const void* value) {
   if constexpr (Flat<T>) {
-    return mix_bytes(hash, value, sizeof(T));
+    return mix_bytes(hash, value, type.size);
   } else {
     thread_local std::vector<std::byte> bytes;
-    bytes.resize(encoded_size<T>(value));
-    encode<T>(value, bytes);
+    bytes.resize(type.encoded_size(value));
+    type.encode(value, bytes);
     return mix_bytes(hash, bytes.data(), bytes.size());
+  }
+}
+
+/// Where each number of a flat message lies: size and offset of all of them, in the order of the definition.
+template <class T>
+std::uint64_t add_layout(std::uint64_t hash, std::size_t offset) {
+  if constexpr (is_std_array<T>::value) {
+    for (std::size_t i = 0; i < std::tuple_size_v<T>; ++i) {
+      hash = add_layout<typename T::value_type>(hash, offset + i * sizeof(typename T::value_type));
+    }
+    return hash;
+  } else if constexpr (Message<T>) {
+    const T message{};
+    for_each_field(message, [&](const char*, const auto& field) {
+      const auto* from = reinterpret_cast<const std::byte*>(&message);
+      const auto* at = reinterpret_cast<const std::byte*>(&field);
+      hash = add_layout<std::remove_cvref_t<decltype(field)>>(hash, offset + static_cast<std::size_t>(at - from));
+    });
+    return hash;
+  } else {
+    return mix(hash, offset, sizeof(T));
+  }
+}
+
+template <class T>
+std::uint64_t memory_of_type() {
+  if constexpr (Flat<T> && (Message<T> || std::is_arithmetic_v<T>)) {
+    return mix(add_layout<T>(7, 0), sizeof(T), alignof(T));
+  } else {
+    const std::string name = typeid(T).name();
+    return mix(mix_bytes(9, name.data(), name.size()), sizeof(T), alignof(T));
+  }
+}
+
+template <class T>
+void poison_field(T& value, unsigned char pattern) {
+  if constexpr (Message<T>) {
+    for_each_field(value, [pattern](const char*, auto& field) { poison_field(field, pattern); });
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value.assign(1 + pattern % 5, '~');
+  } else if constexpr (is_std_vector<T>::value) {
+    value.resize(1 + pattern % 3);
+    if constexpr (!std::is_same_v<T, std::vector<bool>>) {
+      for (auto& element : value) poison_field(element, pattern);
+    }
+  } else if constexpr (is_std_array<T>::value) {
+    for (auto& element : value) poison_field(element, pattern);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value = pattern % 2 != 0;
+  } else if constexpr (std::is_same_v<T, SimTime>) {
+    value = SimTime::from_ns(pattern);
+  } else {
+    std::memset(static_cast<void*>(&value), pattern, sizeof value);
+  }
+}
+
+template <class T>
+void poison(const PayloadType&, void* value, unsigned char pattern) {
+  if constexpr (Message<T>) {
+    poison_field(*static_cast<T*>(value), pattern);
+  } else {
+    std::memset(value, pattern, sizeof(T));
   }
 }
 
@@ -110,20 +204,25 @@ PayloadType describe() {
   if constexpr (Message<T>) {
     type.name = message_name<T>();
     type.schema = ros2msg_schema<T>();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    type.name = schema::type_text<T>();
   } else {
     type.name = typeid(T).name();
   }
-  type.id = mix(mix_bytes(1, type.name.data(), type.name.size()), sizeof(T));
+  type.id = id_of(type.name, type.schema, Message<T> ? 0 : sizeof(T));
+  type.memory = memory_of_type<T>();
   type.size = sizeof(T);
   type.align = alignof(T);
   type.flat = Flat<T>;
-  type.construct = [](void* at) { clear_padding(*new (at) T{}); };
-  type.destroy = [](void* at) { static_cast<T*>(at)->~T(); };
-  type.assign = [](void* to, const void* from) { *static_cast<T*>(to) = *static_cast<const T*>(from); };
-  type.encoded_size = &encoded_size<T>;
-  type.encode = &encode<T>;
-  type.decode = &decode<T>;
-  type.digest = &digest<T>;
+  type.functions = {
+      [](const PayloadType&, void* at) { clear_padding(*new (at) T{}); },
+      [](const PayloadType&, void* at) { static_cast<T*>(at)->~T(); },
+      [](const PayloadType&, void* to, const void* from) { *static_cast<T*>(to) = *static_cast<const T*>(from); },
+      &encoded_size<T>,
+      &encode<T>,
+      &decode<T>,
+      &digest<T>,
+      &poison<T>};
   return type;
 }
 

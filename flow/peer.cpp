@@ -17,6 +17,7 @@ std::uint64_t hash_of(const Graph& graph) {
       hash = mix(hash, static_cast<std::uint64_t>(output.period.ns()), static_cast<std::uint64_t>(output.first.ns()));
       hash = mix(hash, static_cast<std::uint64_t>(output.lookahead.ns()), static_cast<std::uint64_t>(output.kind));
       hash = mix(hash, output.type == nullptr ? 0 : output.type->id, output.capacity);
+      hash = mix(hash, output.varies ? 1 : 0);
     }
   }
   for (const auto& [output, input] : graph.connections) {
@@ -42,7 +43,8 @@ Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transpor
     } else if (output.node == other && input.node == self) {
       const OutputInfo& info = assembly.graph().nodes[output.node].outputs[output.port];
       const SimTime first = info.kind == FlowKind::event ? assembly.graph().start : info.first;
-      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first});
+      const SimSpan keeps = assembly.keeps_period(link.flow) ? info.period : SimSpan::zero();
+      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first, keeps});
     }
   }
 }
@@ -173,6 +175,10 @@ Result<Done, std::string> Peer::check_stamp(const Receiving& line, const wire::M
   }
   if (message.next <= message.time) {
     return refuse(&line, "the message at " + to_string(message.time) + " has a period that is not longer than 0");
+  }
+  if (line.keeps != SimSpan::zero() && message.next != message.time + line.keeps) {
+    return refuse(&line, "the message at " + to_string(message.time) + " says that the next one comes at " +
+                             to_string(message.next) + ", but its period is " + to_string(line.keeps));
   }
   return done();
 }

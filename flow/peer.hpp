@@ -57,6 +57,7 @@ class Peer {
     std::uint64_t written = 0;
     std::uint64_t credited = 0;
     SimTime promised;
+    SimSpan keeps;  // the period that it must keep; zero = any
   };
   Result<Done, std::string> take(const wire::Hello& hello);
   Result<Done, std::string> take(const wire::MessageFrame& message);

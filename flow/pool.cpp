@@ -20,6 +20,7 @@
 #include <random>
 #include <thread>
 
+#include "flow/crash.hpp"
 #include "flow/futex.hpp"
 #include "flow/serial.hpp"
 #include "rt/cpu_clock.hpp"
@@ -100,11 +101,16 @@ class Pool {
     while (!ready.empty()) wake(ready.pop());
     {
       const Watchdog watchdog(
-          statuses_, options_.stall_after, clock_of(options_),
+          statuses_, clock_of(options_),
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
-          [this](const WaitForGraph& graph) { stalled(graph); }, options_.on_look);
+          watchdog_wishes(options_, [this](const WaitForGraph& graph) { stalled(graph); }));
       std::vector<std::thread> helpers;
-      for (std::uint32_t i = 1; i < workers; ++i) helpers.emplace_back([this, i] { work(i); });
+      for (std::uint32_t i = 1; i < workers; ++i) {
+        helpers.emplace_back([this, i] {
+          const SignalStack stack;
+          work(i);
+        });
+      }
       work(0);
       for (std::thread& helper : helpers) helper.join();
     }
@@ -184,6 +190,7 @@ class Pool {
     NodeStatus& status = statuses_[n];
     status.state.store(running);
     status.post_running();
+    node_runs(n);
     Moved moved = Moved::done;
     try {
       moved = node.run(*this, turn_budget);

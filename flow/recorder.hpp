@@ -13,6 +13,7 @@ struct Sent {
   SimTime next;  // of events: a bound
   const PayloadType* type = nullptr;
   const void* value = nullptr;
+  WallTime when = {};  // when it was sent, where that was in another process; zero = just now
 };
 
 class Recorder {

@@ -14,11 +14,11 @@ AssemblyPlan plan_for(const Options& options) {
   const bool processes = options.how == How::processes || options.how == How::tcp;
   plan.memory = processes ? Arena::Kind::shared : Arena::Kind::own;
   plan.split = options.how == How::tcp;
-  plan.tap = processes && options.recorder != nullptr;
   plan.largest_message = options.largest_message;
   plan.settings.digest = options.digest;
   plan.settings.recorder = processes ? nullptr : options.recorder;
   plan.settings.hold_limit = options.hold_limit;
+  plan.settings.poison = options.poison;
   return plan;
 }
 
@@ -70,6 +70,10 @@ Clock& clock_of(const Options& options) {
   return options.clock != nullptr ? *options.clock : wall;
 }
 
+Watchdog::Wishes watchdog_wishes(const Options& options, std::function<void(const WaitForGraph&)> on_stall) {
+  return {options.stall_after, std::move(on_stall), options.on_look, options.excused};
+}
+
 void start_nodes(Assembly& assembly, SimTime until) {
   for (Node* node : assembly.nodes()) {
     node->start(assembly.graph().start);
@@ -91,11 +95,17 @@ Outcome make_outcome(Assembly& assembly, RunReport report) {
   return outcome;
 }
 
-Outcome run(System& system, const Options& options) {
-  require_good(system.graph(), options.until);
+Outcome run_here(System& system, const Options& options) {
   if (options.how == How::free) return run_free(system, options);
   Assembly assembly(system, plan_for(options));
   return make_outcome(assembly, run_assembly(assembly, options));
+}
+
+Outcome run(System& system, const Options& options) {
+  require_good(system.graph(), options.until);
+  const bool own_processes = options.how == How::processes || options.how == How::tcp;
+  const bool may_give_up = !own_processes && (options.end_on_stall || options.catch_crashes);
+  return may_give_up ? run_guarded(system, options) : run_here(system, options);
 }
 
 }  // namespace isochron::flow

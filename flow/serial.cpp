@@ -1,8 +1,10 @@
 #include "flow/serial.hpp"
 
+#include "flow/crash.hpp"
+
 namespace isochron::flow {
 namespace {
-constexpr std::uint32_t turn_budget = 4096;      // steps of one node before others get a turn
+constexpr std::uint32_t turn_budget = 64;        // steps of one node before others get a turn
 constexpr std::uint32_t visits_at_a_time = 256;  // between two looks at `cancel`
 }  // namespace
 
@@ -22,6 +24,7 @@ void SerialRun::fail(std::uint32_t node, const char* what) {
 void SerialRun::set_stop(SimTime t) {
   for (std::uint32_t n = 0; n < assembly_.nodes().size() && !failed(); ++n) {
     Node& node = *assembly_.nodes()[n];
+    node_runs(n);
     try {
       if (!started_) node.start(assembly_.graph().start);
     } catch (const std::exception& error) {
@@ -34,9 +37,25 @@ void SerialRun::set_stop(SimTime t) {
 }
 
 void SerialRun::visit(std::uint32_t n) {
+  node_runs(n);
   beat_[0].state.store(n, std::memory_order_relaxed);
+  beat_[0].at.store(assembly_.nodes()[n]->at().ns(), std::memory_order_relaxed);
   beat_[0].steps.store(++turns_, std::memory_order_relaxed);
-  if (assembly_.nodes()[n]->run(ready_, turn_budget) == Moved::on) ready_.wake(n);
+  Node& node = *assembly_.nodes()[n];
+  const std::uint64_t steps = node.steps();
+  if (node.run(ready_, turn_budget) == Moved::on) ready_.wake(n);
+  idle_ = node.steps() != steps ? 0 : idle_ + 1;
+  if (idle_ > 4 * assembly_.nodes().size() + 16) stop_creeping();
+}
+
+void SerialRun::stop_creeping() {
+  idle_ = 0;
+  SimTime first = SimTime::never();
+  for (const Node* node : assembly_.nodes()) first = std::min(first, node->first_certain());
+  for (Node* node : assembly_.nodes()) node->promise_at_least(first);
+  for (std::uint32_t n = 0; n < assembly_.nodes().size(); ++n) {
+    if (assembly_.nodes()[n]->news()) ready_.wake(n);
+  }
 }
 
 bool SerialRun::some(std::uint32_t visits) {
@@ -71,11 +90,13 @@ RunReport SerialRun::watched(const std::function<void()>& loop) {
   std::string told;
   std::mutex mutex;
   {
-    const Watchdog watchdog(beat_, options_.stall_after, clock_of(options_), text, [&](const WaitForGraph& stall) {
+    Watchdog::Wishes wishes = watchdog_wishes(options_, [&](const WaitForGraph& stall) {
       const std::lock_guard lock(mutex);
       told = to_string(stall);
       if (options_.on_stall) options_.on_stall(stall);
     });
+    wishes.on_look = {};  // the nodes' states are the runner's
+    const Watchdog watchdog(beat_, clock_of(options_), text, std::move(wishes));
     loop();
   }
   RunReport result = report();
@@ -106,13 +127,16 @@ WaitForGraph SerialRun::who_has_the_turn(WallSpan since) const {
     waiting.node = assembly_.graph().nodes[n].name;
     waiting.what = its_turn ? Waiting::For::own_code : Waiting::For::turn;
     waiting.since = since;
+    if (its_turn) waiting.at = SimTime::from_ns(beat_[0].at.load());
     graph.push_back(waiting);
   }
+  put_causes_first(graph);
   return graph;
 }
 
 void SerialRun::finish() {
   for (std::uint32_t n = 0; n < assembly_.nodes().size(); ++n) {
+    node_runs(n);
     try {
       assembly_.nodes()[n]->finish();
     } catch (const std::exception& error) {

@@ -5,6 +5,10 @@
 // A SerialRun can be taken on in pieces: until(1s), then until(2s), gives what until(2s) gives. It is how a system is
 // stepped by its caller, a simulated world for instance.
 //
+// Nodes that have nothing to say but promises, by turns and each a lookahead later than the other, creep: 10 µs of
+// lookahead make a hundred thousand turns of a silent second. Here everybody is in sight, so that after some turns
+// without a step the first time at which anything can happen is looked up and promised for all at once.
+//
 // Promises: when a node has no news left and not all are done, the system is deadlocked; until() says so at once.
 
 #include <chrono>
@@ -62,6 +66,7 @@ class SerialRun {
 
  private:
   void visit(std::uint32_t node);
+  void stop_creeping();
   void fail(std::uint32_t node, const char* what);
   [[nodiscard]] WaitForGraph who_has_the_turn(WallSpan since) const;
 
@@ -73,6 +78,7 @@ class SerialRun {
   std::vector<NodeStatus> statuses_;  // filled for reports only
   std::vector<NodeStatus> beat_;      // one: turns taken, and whose turn it is; for the watchdog
   std::uint64_t turns_ = 0;
+  std::uint64_t idle_ = 0;  // turns in a row without a step
 };
 
 }  // namespace isochron::flow

@@ -1,5 +1,6 @@
 #pragma once
-// Nodes that each have a thread or a process of their own wake each other through their NodeStatus. Inside flow/ only.
+// Nodes in threads or processes of their own wake each other through their NodeStatus. Several may share a process:
+// then the first of them, the leader, is woken for all. Inside flow/ only.
 //
 // Waking a sleeper on another core costs some 50 µs here, so a node that has to wait first looks for news itself for a
 // short while (no flag is raised, nobody has to wake it), then gives its core to others between looks, and only then
@@ -31,26 +32,31 @@ struct Patience {
 class SignalHub {
  public:
   static constexpr bool concurrent = true;
+  /// `leaders`: whom to wake for each node; empty = each for itself.
   SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, Clock& clock,
-            std::uint64_t disturb = 0)
+            std::uint64_t disturb = 0, std::span<const std::uint32_t> leaders = {})
       : statuses_(statuses),
+        leaders_(leaders),
         control_(control),
         self_(self),
         clock_(clock),
         disturb_(disturb),
         random_(static_cast<std::uint32_t>(disturb + self)) {}
 
-  void wake(std::uint32_t node) { wake(statuses_[node]); }
+  void wake(std::uint32_t node) {
+    const std::uint32_t leader = leaders_.empty() ? node : leaders_[node];
+    if (leader != self_) wake(statuses_[leader]);  // one's own group looks at everybody in turn
+  }
   static void wake(NodeStatus& status) {
     status.signal.fetch_add(1);
     if (status.sleeping.load() != 0) futex_wake(status.signal);
   }
   [[nodiscard]] bool sleepy() const { return sleepy_; }
 
-  /// Runs a node to its end, or until the run is ended.
-  void loop(Node& node, const Patience& patience);
+  /// Runs nodes to their end, or until the run is ended.
+  void loop(std::span<Node* const> nodes, const Patience& patience);
   /// The same for a process that may have a home; how patient it is may change with that.
-  void loop(Node& node, const std::function<Patience()>& patience, HomeCore& home);
+  void loop(std::span<Node* const> nodes, const std::function<Patience()>& patience, HomeCore& home);
 
   /// Ends the run for everybody.
   static void end_all(std::span<NodeStatus> statuses, RunControl& control) {
@@ -60,12 +66,16 @@ class SignalHub {
 
  private:
   bool ended() const { return control_.end.load(std::memory_order_relaxed) != 0; }
-  bool watch(const Node& node, const Patience& patience);
-  bool yield(const Node& node, std::uint32_t yields);
-  void sleep(Node& node);
+  enum class Round { moved, waits, finished };
+  Round round(std::span<Node* const> nodes, std::uint32_t budget);
+  static bool news(std::span<Node* const> nodes);
+  bool watch(std::span<Node* const> nodes, const Patience& patience);
+  bool yield(std::span<Node* const> nodes, std::uint32_t yields);
+  void sleep(std::span<Node* const> nodes);
   void disturb();
 
   std::span<NodeStatus> statuses_;
+  std::span<const std::uint32_t> leaders_;
   RunControl& control_;
   std::uint32_t self_;
   Clock& clock_;

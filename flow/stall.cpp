@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr WallSpan look_every = 200ms;
+constexpr std::uint64_t many_promises = 1000;  // without a step in between
 
 /// The output that feeds an input; none: the node moved while it was looked at.
 std::optional<PortRef> source_of(const Graph& graph, PortRef input) {
@@ -50,6 +51,8 @@ Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& sta
   const std::uint32_t what = status.what.load();
   if (status.failed.load() != 0) {
     waiting.what = Waiting::For::failed;
+  } else if (status.stopped.load() != 0) {
+    waiting.what = Waiting::For::stopped;
   } else if (what == NodeStatus::running) {
     waiting.what = Waiting::For::own_code;
   } else if (what == static_cast<std::uint32_t>(Wait::For::message)) {
@@ -58,6 +61,7 @@ Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& sta
     if (!source) return waiting;
     waiting.flow = graph.output_name(*source);
     waiting.whom = graph.nodes[source->node].name;
+    waiting.promises = status.creeps.load();
   } else if (what == static_cast<std::uint32_t>(Wait::For::room)) {
     const bool known = port.port < graph.nodes[node].outputs.size();
     waiting.what = known ? Waiting::For::room : Waiting::For::own_code;
@@ -80,6 +84,8 @@ const char* to_string(Waiting::For what) {
       return "waits for room";
     case Waiting::For::own_code:
       return "is in its own code";
+    case Waiting::For::stopped:
+      return "is stopped by a signal";
     case Waiting::For::turn:
       return "waits for its turn";
     case Waiting::For::end:
@@ -99,7 +105,10 @@ std::string to_string(const Waiting& waiting) {
   if (waiting.what == Waiting::For::message)
     text += " of " + waiting.flow + " at " + at + " (from " + waiting.whom + ")";
   if (waiting.what == Waiting::For::room) text += " on " + waiting.flow + " at " + at + " (at " + waiting.whom + ")";
-  if (waiting.what == Waiting::For::own_code) text += " after " + at;
+  if (waiting.what == Waiting::For::own_code || waiting.what == Waiting::For::stopped) text += " after " + at;
+  if (waiting.promises >= many_promises) {
+    text += "; it creeps: " + std::to_string(waiting.promises) + " promises and no message (a longer lookahead helps)";
+  }
   if (waiting.since > WallSpan::zero()) text += ", for " + format_ns_short(waiting.since.ns());
   return text;
 }
@@ -108,6 +117,13 @@ std::string to_string(const WaitForGraph& graph) {
   std::string text;
   for (const Waiting& waiting : graph) text += "  " + to_string(waiting) + "\n";
   return text;
+}
+
+void put_causes_first(WaitForGraph& graph) {
+  std::stable_partition(graph.begin(), graph.end(), [](const Waiting& waiting) {
+    return waiting.what == Waiting::For::own_code || waiting.what == Waiting::For::stopped ||
+           waiting.what == Waiting::For::failed || waiting.what == Waiting::For::trouble;
+  });
 }
 
 std::vector<std::string> waiting_for(const Graph& graph, std::uint32_t node, std::span<const NodeStatus> statuses) {
@@ -123,43 +139,47 @@ WaitForGraph wait_for_graph(const Graph& graph, std::span<const NodeStatus> stat
                             const std::vector<WallSpan>& since) {
   WaitForGraph all;
   for (std::uint32_t n = 0; n < statuses.size(); ++n) {
+    if (n < since.size() && since[n] == WallSpan::zero()) continue;  // it moves
     all.push_back(waiting_of(graph, n, statuses[n]));
     if (n < since.size()) all.back().since = since[n];
   }
+  put_causes_first(all);
   return all;
 }
 
 StallWatch::StallWatch(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock)
-    : statuses_(statuses),
-      after_(after),
-      clock_(clock),
-      steps_(statuses.size(), 0),
-      moved_(statuses.size(), clock.now()) {}
+    : statuses_(statuses), after_(after), clock_(clock), seen_(statuses.size(), Seen{0, 0, clock.now(), false}) {}
 
 std::optional<std::vector<WallSpan>> StallWatch::look() {
   const WallTime now = clock_.now();
-  bool moved = false;
+  bool news = false;
   std::vector<WallSpan> since;
   for (std::size_t n = 0; n < statuses_.size(); ++n) {
+    Seen& seen = seen_[n];
     const std::uint64_t steps = statuses_[n].steps.load(std::memory_order_relaxed);
-    if (steps != steps_[n]) moved_[n] = now, moved = true;
-    steps_[n] = steps;
-    since.push_back(now - moved_[n]);
+    const std::int64_t at = statuses_[n].at.load(std::memory_order_relaxed);
+    const bool done = statuses_[n].what.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(Wait::For::done);
+    if (done || steps != seen.steps || at != seen.at) seen = {steps, at, now, false};
+    since.push_back(now - seen.moved);
+    news = news || (!seen.told && since.back() >= after_);
   }
-  if (moved) told_ = false;
-  if (told_ || since.empty() || *std::min_element(since.begin(), since.end()) < after_) return std::nullopt;
-  told_ = true;
+  if (!news) return std::nullopt;
+  // Who has stood for a while belongs to the same standstill, though its time is not up yet.
+  for (std::size_t n = 0; n < seen_.size(); ++n) {
+    const bool stands = since[n] >= after_ / 2;
+    if (stands) seen_[n].told = true;
+    if (!stands) since[n] = WallSpan::zero();
+  }
   return since;
 }
 
-Watchdog::Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
-                   std::function<void(const WaitForGraph&)> on_stall, std::function<void(const WaitForGraph&)> on_look)
-    : stall_(statuses, after, clock),
-      after_(after),
-      text_(std::move(text)),
-      on_stall_(std::move(on_stall)),
-      on_look_(std::move(on_look)) {
-  if (after_ > WallSpan::zero() || on_look_) thread_ = std::thread([this] { watch(); });
+void StallWatch::take_back() {
+  for (Seen& seen : seen_) seen.told = false;
+}
+
+Watchdog::Watchdog(std::span<const NodeStatus> statuses, Clock& clock, Text text, Wishes wishes)
+    : stall_(statuses, wishes.after, clock), text_(std::move(text)), wishes_(std::move(wishes)) {
+  if (wishes_.after > WallSpan::zero() || wishes_.on_look) thread_ = std::thread([this] { watch(); });
 }
 
 Watchdog::~Watchdog() {
@@ -172,23 +192,30 @@ Watchdog::~Watchdog() {
 }
 
 WallSpan Watchdog::interval() const {
-  const WallSpan stall = std::max(after_ / 8, WallSpan(1ms));
-  if (!on_look_) return stall;
-  return after_ > WallSpan::zero() ? std::min(stall, look_every) : look_every;
+  const WallSpan stall = std::clamp(wishes_.after / 8, WallSpan(1ms), WallSpan(500ms));
+  if (!wishes_.on_look) return stall;
+  return wishes_.after > WallSpan::zero() ? std::min(stall, look_every) : look_every;
 }
 
 void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, std::chrono::nanoseconds(interval().ns()), [this] { return ending_; })) {
-    if (on_look_) on_look_(text_({}));
-    if (after_ == WallSpan::zero()) continue;
+    if (wishes_.on_look) wishes_.on_look(text_({}));
+    if (wishes_.after == WallSpan::zero()) continue;
     const auto since = stall_.look();
     if (!since) continue;
     const WaitForGraph graph = text_(*since);
-    const bool over = std::all_of(graph.begin(), graph.end(),
-                                  [](const Waiting& waiting) { return waiting.what == Waiting::For::end; });
-    if (!over) on_stall_(graph);  // who has come to the end waits for nobody
+    blames(graph) ? wishes_.on_stall(graph) : stall_.take_back();
   }
+}
+
+/// Whether somebody is to be blamed for it who is not held back on purpose.
+bool Watchdog::blames(const WaitForGraph& graph) const {
+  if (!wishes_.excused || !wishes_.excused("")) return true;
+  return std::any_of(graph.begin(), graph.end(), [this](const Waiting& waiting) {
+    return (waiting.what == Waiting::For::own_code || waiting.what == Waiting::For::stopped) &&
+           !wishes_.excused(waiting.node);
+  });
 }
 
 }  // namespace isochron::flow

@@ -29,6 +29,8 @@ struct alignas(cache_line) NodeStatus {
   std::atomic<std::int64_t> at{0};
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint32_t> failed{0};
+  std::atomic<std::uint32_t> stopped{0};  // its process is halted by a signal
+  std::atomic<std::uint64_t> creeps{0};   // Node::creeps()
 
   static constexpr std::uint32_t running = 99;
   void post(const Node& node) {
@@ -37,6 +39,7 @@ struct alignas(cache_line) NodeStatus {
     port.store(wait.port, std::memory_order_relaxed);
     at.store(wait.at.ns(), std::memory_order_relaxed);
     steps.store(node.steps(), std::memory_order_relaxed);
+    creeps.store(node.creeps(), std::memory_order_relaxed);
   }
   void post_running() { what.store(running, std::memory_order_relaxed); }
 };
@@ -45,45 +48,59 @@ struct alignas(cache_line) NodeStatus {
 Waiting waiting_of(const Graph& graph, std::uint32_t node, const NodeStatus& status);
 /// Who waits for this node, one sentence each.
 std::vector<std::string> waiting_for(const Graph& graph, std::uint32_t node, std::span<const NodeStatus> statuses);
-/// All of it, a line for each node; `since` is how long each has not moved, empty = not known.
+/// All of it, a line for each node; `since` is how long each has not moved, empty = not known. Of a part that stands
+/// still while others move: `since` is zero for those that move, and they are left out. Causes come first.
 WaitForGraph wait_for_graph(const Graph& graph, std::span<const NodeStatus> statuses,
                             const std::vector<WallSpan>& since = {});
 
-/// Whether anything moves, by a clock that it is handed.
+/// Whether everybody moves, by a clock that it is handed. A node moves when it steps or when what it waits for comes
+/// later in simulated time; one that has come to the end need not.
 class StallWatch {
  public:
   StallWatch(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock);
-  /// How long each node has not moved, when none of them has for `after`; once for each stall.
+  /// How long each node has not moved, zero = it moves: when some have not for `after`, once for each standstill.
   std::optional<std::vector<WallSpan>> look();
+  /// What look() found is not to be told now; it is found again.
+  void take_back();
 
  private:
+  struct Seen {
+    std::uint64_t steps = 0;
+    std::int64_t at = 0;
+    WallTime moved;
+    bool told = false;
+  };
   std::span<const NodeStatus> statuses_;
   WallSpan after_;
   Clock& clock_;
-  std::vector<std::uint64_t> steps_;
-  std::vector<WallTime> moved_;
-  bool told_ = false;
+  std::vector<Seen> seen_;
 };
 
-/// Looks now and then, and calls `on_stall` when nothing moves; `on_look` sees what everybody does at each look. One
+/// Looks now and then, and calls `on_stall` when somebody stands still; `on_look` sees what everybody does at each
+/// look. While some are held back on purpose (`excused`), only a standstill whose cause is not one of them is told. One
 /// thread while it lives; none if `after` is zero and nobody wants to look.
 class Watchdog {
  public:
   using Text = std::function<WaitForGraph(const std::vector<WallSpan>& since)>;
-  Watchdog(std::span<const NodeStatus> statuses, WallSpan after, Clock& clock, Text text,
-           std::function<void(const WaitForGraph&)> on_stall, std::function<void(const WaitForGraph&)> on_look = {});
+  struct Wishes {
+    WallSpan after;
+    std::function<void(const WaitForGraph&)> on_stall;
+    std::function<void(const WaitForGraph&)> on_look = {};
+    std::function<bool(std::string_view node)> excused = {};  // "" = anybody
+  };
+  Watchdog(std::span<const NodeStatus> statuses, Clock& clock, Text text, Wishes wishes);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
   void watch();
+  [[nodiscard]] bool blames(const WaitForGraph& graph) const;
   [[nodiscard]] WallSpan interval() const;
 
   StallWatch stall_;
-  WallSpan after_;
   Text text_;
-  std::function<void(const WaitForGraph&)> on_stall_, on_look_;
+  Wishes wishes_;
   std::mutex mutex_;
   std::condition_variable end_;
   bool ending_ = false;

@@ -39,6 +39,8 @@ class System {
   /// "node.output", "node.input".
   void connect(std::string_view output, std::string_view input);
   void connect(PortRef output, PortRef input);
+  /// "node.output". Throws InputError if there is none.
+  [[nodiscard]] PortRef find_output(std::string_view output) const { return find(output, true); }
   /// Nothing is stamped earlier; zero unless set.
   void set_start(SimTime start) { graph_.start = start; }
 

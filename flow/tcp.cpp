@@ -112,7 +112,6 @@ class TcpIsland {
       if (disturb != 0 && random() % 64 == 0) usleep(static_cast<useconds_t>(random() % 200));
       if (moved == Moved::on) continue;
       if (island_.finished() && !has_pending()) break;
-      // A recorder's tap is a sink that lives in shared memory: it sends no packet when it makes room.
       listen(!island_.node().news());
     }
     island_.finish();
@@ -130,7 +129,7 @@ class TcpIsland {
 
   /// Takes what came; waits for something if `wait`.
   void listen(bool wait) {
-    if (sockets_.size() == 1 && !sockets_[0]->has_pending() && !waits_for_room()) {
+    if (sockets_.size() == 1 && !sockets_[0]->has_pending()) {
       take(0, wait);
       return;
     }
@@ -139,14 +138,13 @@ class TcpIsland {
       const short events = socket->has_pending() ? POLLIN | POLLOUT : POLLIN;
       polls_.push_back({socket->closed() ? -1 : socket->end(), events, 0});
     }
-    const int longest = !wait ? 0 : waits_for_room() ? 1 : look_for_end_ms;
+    const int longest = wait ? look_for_end_ms : 0;
     if (poll(polls_.data(), polls_.size(), longest) <= 0) return;
     for (std::size_t i = 0; i < polls_.size(); ++i) {
       if ((polls_[i].revents & POLLOUT) != 0) sockets_[i]->flush();
       if ((polls_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) take(i, false);
     }
   }
-  [[nodiscard]] bool waits_for_room() const { return island_.node().wait().what == Wait::For::room; }
 
   /// A closed connection matters only if this node still needs that peer.
   void take(std::size_t i, bool block) {
@@ -190,10 +188,11 @@ RunReport run_tcp(Assembly& assembly, const Options& options) {
     const auto [a, b] = std::minmax(link.connection.output.node, link.connection.input.node);
     if (!ends.contains({a, b})) ends[{a, b}] = connected_pair();
   }
-  Children children(assembly, options);
+  Children children(assembly, options, static_cast<std::uint32_t>(assembly.nodes().size()));
   HomeCore home(10 * options.grain);  // sending and being woken are part of a turn here
   RunReport report = children.run(
-      [&](std::uint32_t n) {
+      [&](const Children::Group& group) {
+        const std::uint32_t n = group.front();
         TcpIsland island(assembly, children, n);
         for (const auto& [pair, sockets] : ends) {
           if (pair.first != n) close(sockets.first);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "flow/crash.hpp"
 #include "flow/executor.hpp"
 #include "flow/signal_hub.hpp"
 
@@ -19,9 +20,9 @@ class Threads {
     std::vector<std::thread> threads;
     {
       const Watchdog watchdog(
-          statuses_, options_.stall_after, clock_of(options_),
+          statuses_, clock_of(options_),
           [this](const std::vector<WallSpan>& since) { return wait_for_graph(assembly_.graph(), statuses_, since); },
-          [this](const WaitForGraph& graph) { stalled(graph); }, options_.on_look);
+          watchdog_wishes(options_, [this](const WaitForGraph& graph) { stalled(graph); }));
       for (std::uint32_t n = 0; n < statuses_.size(); ++n) threads.emplace_back([this, n] { live(n); });
       if (options_.cancel != nullptr) await_cancel();
       for (std::thread& thread : threads) thread.join();
@@ -33,12 +34,15 @@ class Threads {
 
  private:
   void live(std::uint32_t n) {
+    const SignalStack stack;
+    node_runs(n);
     Node& node = *assembly_.nodes()[n];
     SignalHub hub(statuses_, control_, n, clock_of(options_), options_.disturb);
     try {
       node.start(assembly_.graph().start);
       node.set_stop(options_.until);
-      hub.loop(node, {});
+      Node* const alone[] = {&node};
+      hub.loop(alone, {});
       node.finish();
     } catch (const std::exception& error) {
       failed(n, error.what());

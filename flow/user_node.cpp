@@ -12,7 +12,8 @@ InPort& UserNode::add_input(std::string name, const PayloadType& type, InPort::C
 }
 
 OutPort& UserNode::add_output(OutputInfo info, OutPort::Emit emit) {
-  outputs_.push_back({std::move(info), emit, this, {}, nullptr});
+  const auto index = static_cast<std::uint32_t>(outputs_.size());
+  outputs_.push_back({std::move(info), emit, this, {}, nullptr, index});
   return outputs_.back();
 }
 

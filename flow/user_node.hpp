@@ -11,7 +11,8 @@
 //             input<&C::method>(name)        also calls  void method(const T&, SimTime, flow::InputId)  for each one;
 //                                            the last parameters may be left out
 // Outputs     output<&C::method>(name, every(p))      calls  void method(T&, SimTime)  to fill each message in place
-//             output<&C::method>(name, observes(p))   the same, after everything of that time was consumed
+//             output<&C::method>(name, observes(p))   the same, after everything of that time was consumed;
+//                                                     observes(p).varying() if set_period() or next_at() are used
 //             event<T>(name, lookahead)               sent from any method, at now + lookahead or later
 //
 // A message's memory is filled where its readers read it. It holds what was there some messages ago: set every field.
@@ -52,8 +53,9 @@ struct OutPort {
   OutputInfo info;
   Emit emit = nullptr;  // null for events
   UserNode* owner = nullptr;
-  SimTime next;          // set before emit() to time + period; emit() may change it
-  Hold* hold = nullptr;  // events only, while running
+  SimTime next;             // set before emit() to time + period; emit() may change it
+  Hold* hold = nullptr;     // events only, while running
+  std::uint32_t index = 0;  // its place in the order of declaration
 };
 
 /// When an output speaks. `first` is the time of its first message.
@@ -61,10 +63,15 @@ struct Schedule {
   FlowKind kind = FlowKind::predictive;
   SimSpan period;
   SimTime first;
+  bool varies = false;
+  /// The period changes as it runs. An observation in a ring of observations must say so.
+  [[nodiscard]] Schedule varying() const { return {kind, period, first, true}; }
 };
-inline Schedule every(SimSpan period, SimTime first = SimTime::zero()) { return {FlowKind::predictive, period, first}; }
+inline Schedule every(SimSpan period, SimTime first = SimTime::zero()) {
+  return {FlowKind::predictive, period, first, false};
+}
 inline Schedule observes(SimSpan period, SimTime first = SimTime::zero()) {
-  return {FlowKind::observation, period, first};
+  return {FlowKind::observation, period, first, false};
 }
 
 template <class T>
@@ -176,8 +183,8 @@ class UserNode {
       detail::call<method>(static_cast<typename H::Class&>(self), value, t, InputId{});
       clear_padding(value);
     };
-    OutputInfo info{std::move(name), schedule.kind, schedule.period,   schedule.first,
-                    SimSpan::zero(), capacity,      &payload_type<T>()};
+    OutputInfo info{std::move(name), schedule.kind, schedule.period,    schedule.first,
+                    SimSpan::zero(), capacity,      &payload_type<T>(), schedule.varies};
     return Output<T>(&add_output(std::move(info), emit));
   }
   template <Payload T>
@@ -190,6 +197,7 @@ class UserNode {
   friend class Node;
   friend class System;
   friend class FreeRun;
+  friend class DynamicNode;
   template <class T>
   friend class Event;
 

@@ -32,7 +32,7 @@ namespace isochron::flow::wire {
 
 inline constexpr std::uint32_t magic = 0x464f5349;  // "ISOF"
 inline constexpr std::uint16_t version = 1;
-inline constexpr std::size_t default_largest_frame = 16 * 1024 * 1024;
+inline constexpr std::size_t default_largest_frame = (256U << 20U) + 4096;  // the largest message, and its head
 
 struct Line {
   std::uint32_t number = 0;

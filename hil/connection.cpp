@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/foreign_text.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::hil {
@@ -101,7 +102,7 @@ bool Connection::take_hello(std::span<const std::byte> frame) {
   }
   welcome.session = hello.session;
   welcome.held = setup_.held;
-  if (const std::string why = events_.on_hello(name, welcome.session); !why.empty()) return drop(why);
+  if (const std::string why = events_.on_hello(foreign_name(name), welcome.session); !why.empty()) return drop(why);
   send(wire::write(std::span(out_).subspan(link::frame_header_bytes), welcome));
   if (proven) {
     sealer_.emplace(proven->keys.to_client);

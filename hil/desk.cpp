@@ -12,10 +12,9 @@ namespace {
 using protocol::Ask;
 using protocol::Verdict;
 
-constexpr std::size_t letters_most = 10000;
-constexpr std::size_t letter_bytes_most = 64 << 20;
 constexpr SimSpan longest_period = std::chrono::hours(24);
 constexpr std::size_t faults_kept = 20;
+constexpr std::size_t most_read_at_once = 32 << 20;
 constexpr SimSpan between_targets = std::chrono::nanoseconds(1);
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -29,8 +28,7 @@ Desk::Desk(Plant& plant, std::vector<TargetSpec> targets, Observer& observer,
       observer_(observer),
       on_message_(std::move(on_message)),
       figures_(targets_.size()),
-      mailboxes_(targets_.size()),
-      mailbox_bytes_(targets_.size()) {}
+      mailboxes_(targets_.size()) {}
 
 void Desk::open(LinkId link, std::uint32_t target) {
   lines_[link] = {};
@@ -60,10 +58,11 @@ std::optional<Desk::Suspend> Desk::act(LinkId link, SimTime at, const wire::Requ
     case Ask::clock:
       return std::nullopt;
     case Ask::attach:
+    case Ask::idle:
     case Ask::none:
       break;
   }
-  refuse(line, at, Verdict::refused, "asks for " + std::to_string(request.ask) + ", which this host does not know",
+  refuse(line, at, {Verdict::refused, "asks for " + std::to_string(request.ask) + ", which this host does not know"},
          reply);
   return std::nullopt;
 }
@@ -74,7 +73,7 @@ void Desk::wake(LinkId link, SimTime at, Reply& reply) {
   const Waits waits = std::exchange(line.waits, Waits::none);
   if (waits == Waits::release) {
     ++figures_[line.target].activations;
-    tell(line.target, What::release, at, nothing, {}, line.release);
+    tell(line.target, What::release, at, nothing, {}, line.releases.release());
   } else if (waits == Waits::reading) {
     give(line, at, reply);
   } else if (waits == Waits::message && !hand_over(line, at, reply)) {
@@ -82,11 +81,11 @@ void Desk::wake(LinkId link, SimTime at, Reply& reply) {
   }
 }
 
-void Desk::refuse(Line& line, SimTime at, Verdict verdict, const std::string& why, Reply& reply) {
-  fault(line.target, at, why);
+void Desk::refuse(Line& line, SimTime at, const protocol::Refusal& refusal, Reply& reply) {
+  fault(line.target, at, refusal.why);
   reply.reset();
-  reply.verdict = verdict;
-  reply.fill(bytes_of(why));
+  reply.verdict = refusal.verdict;
+  reply.fill(bytes_of(refusal.why));
 }
 
 void Desk::fault(std::uint32_t target, SimTime at, const std::string& what) {
@@ -105,67 +104,43 @@ std::optional<Desk::Suspend> Desk::wait(Line& line, SimTime at, const wire::Requ
     line.waits = Waits::until;
     return Suspend{std::max(SimTime::from_ns(request.time), at), false};
   }
-  const SimSpan period = request.number == 0 ? targets_[line.target].every : SimSpan::from_ns(request.number);
+  const SimSpan period = request.number == 0 ? targets_[line.target].times.every : SimSpan::from_ns(request.number);
   if (period <= SimSpan::zero()) {
-    refuse(line, at, Verdict::refused, "waits without a period, and the scenario declares none", reply);
+    refuse(line, at, {Verdict::refused, "waits without a period, and the scenario declares none"}, reply);
     return std::nullopt;
   }
   if (period > longest_period) {
-    refuse(line, at, Verdict::refused, "waits for a period of more than a day", reply);
+    refuse(line, at, {Verdict::refused, "waits for a period of more than a day"}, reply);
     return std::nullopt;
   }
   line.waits = Waits::release;
-  return Suspend{next_release(line, period, at), false};
-}
-
-SimTime Desk::next_release(Line& line, SimSpan period, SimTime at) {
-  if (!line.released || line.period != period) {
-    line.released = true;
-    line.period = period;
-    line.release = at - at.since_zero() % period;  // releases are at multiples; the one that holds now is run at once
-    return at;
-  }
-  const SimTime next = line.release + period;
-  if (at <= next) return line.release = next;
-  // Late: what was released last runs at once, those before it never do.
-  const std::int64_t passed = (at - line.release) / period;
-  line.release += period * passed;
-  ++figures_[line.target].overruns;
-  figures_[line.target].missed += static_cast<std::uint64_t>(passed - 1);
-  return at;
-}
-
-std::uint32_t Desk::find_variable(const Line& line, std::string_view name) const {
-  return find_own(plant_.variables(), targets_[line.target].robot, name, &Variable::name);
+  const Releases::Next next = line.releases.wait(targets_[line.target].times, period, at, at);
+  figures_[line.target].overruns += next.overrun ? 1 : 0;
+  figures_[line.target].missed += next.missed();
+  return Suspend{next.goes_on, false};
 }
 
 void Desk::bind(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
-  const std::string name(request.name);
-  const std::uint32_t index = find_variable(line, name);
-  if (index == no_such_name) {
-    std::vector<std::string> known;
-    for (const Variable& v : plant_.variables()) known.push_back(v.name);
-    const std::string hint = nearest_hint(name, known);
-    return refuse(line, at, Verdict::unknown_name, "there is no variable " + name + (hint.empty() ? "" : "; " + hint),
-                  reply);
-  }
+  protocol::Refusal why;
+  const std::uint32_t index = protocol::find_variable(plant_, targets_[line.target].robot, std::string(request.name),
+                                                      request.type, why, most_read_at_once);
+  if (index == no_such_name) return refuse(line, at, why, reply);
   const Variable& variable = plant_.variables()[index];
-  if (!request.type.empty() && request.type != variable.type) {
-    return refuse(line, at, Verdict::wrong_type, name + " is " + variable.type + ", not " + std::string(request.type),
-                  reply);
-  }
   reply.index = index;
   reply.number = static_cast<std::int64_t>(variable.size);
   reply.type = variable.type;
 }
 
 std::optional<Desk::Suspend> Desk::read(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
-  if (request.index >= plant_.variables().size() || !plant_.variables()[request.index].readable) {
-    refuse(line, at, Verdict::refused, "reads a variable that cannot be read", reply);
+  protocol::Refusal why;
+  const auto list = protocol::asked_for(plant_, request.index, request.payload, why, most_read_at_once);
+  if (!list) {
+    refuse(line, at, why, reply);
     return std::nullopt;
   }
   line.variable = request.index;
-  const SimTime there = plant_.asked(line.variable, at);
+  line.variables = *list;
+  const SimTime there = protocol::all_there(plant_, *list, at);
   if (there > at) {
     line.waits = Waits::reading;
     return Suspend{there, false};
@@ -175,39 +150,28 @@ std::optional<Desk::Suspend> Desk::read(Line& line, SimTime at, const wire::Requ
 }
 
 void Desk::give(Line& line, SimTime at, Reply& reply) {
-  const Variable& variable = plant_.variables()[line.variable];
-  const std::span<std::byte> room = reply.room(variable.size);
-  if (variable.varies) {
-    const Sample sample = plant_.sample(line.variable, at, room);
-    reply.cut(sample.size);
-    reply.stamp = sample.stamp;
-    if (sample.size == 0) reply.verdict = Verdict::nothing;
-  } else {
-    plant_.read(line.variable, at, room);
-  }
-  ++figures_[line.target].reads;
-  tell(line.target, What::read, at, line.variable, reply.payload());
+  std::size_t most = 0;
+  for (const std::uint32_t index : line.variables.indexes())
+    most += protocol::item_head + plant_.variables()[index].size;
+  const Sample read = protocol::read_all(plant_, line.variable, line.variables, at, reply.room(most));
+  reply.cut(read.size);
+  reply.stamp = read.stamp;
+  if (read.size == 0) reply.verdict = Verdict::nothing;
+  protocol::for_each_item(line.variable, reply.payload(), [&](std::uint32_t index, auto value) {
+    ++figures_[line.target].reads;
+    tell(line.target, What::read, at, index, value);
+  });
 }
 
 void Desk::write(Line& line, SimTime at, const wire::Request& request, Reply& reply) {
-  const auto& variables = plant_.variables();
-  if (request.index >= variables.size() || !variables[request.index].writable) {
-    const std::string name = request.index < variables.size() ? variables[request.index].name : "a variable";
-    return refuse(line, at, Verdict::refused, "writes " + name + ", which cannot be written", reply);
+  if (const auto why = protocol::cannot_write_all(plant_, request.index, request.payload)) {
+    return refuse(line, at, *why, reply);
   }
-  const Variable& variable = variables[request.index];
-  if (request.payload.size() != variable.size) {
-    return refuse(line, at, Verdict::wrong_type,
-                  "writes " + std::to_string(request.payload.size()) + " bytes to " + variable.name + " of " +
-                      std::to_string(variable.size),
-                  reply);
-  }
-  if (const auto fit = plant_.check(request.index, request.payload); !fit.ok()) {
-    return refuse(line, at, Verdict::refused, "writes to " + variable.name + ": " + fit.error(), reply);
-  }
-  ++figures_[line.target].writes;
-  tell(line.target, What::write, at, request.index, request.payload);
-  effects_.push_back({at, request.index, {request.payload.begin(), request.payload.end()}});
+  protocol::for_each_item(request.index, request.payload, [&](std::uint32_t index, auto value) {
+    ++figures_[line.target].writes;
+    tell(line.target, What::write, at, index, value);
+    effects_.push_back({at, index, {value.begin(), value.end()}});
+  });
 }
 
 void Desk::before_step(SimTime begin) {
@@ -226,22 +190,17 @@ void Desk::send(Line& line, SimTime at, const wire::Request& request, Reply& rep
   const std::string name = request.name.empty() ? targets_[line.target].to : std::string(request.name);
   const std::uint32_t to = find_target(line, name);
   if (to == no_such_name) {
-    return refuse(line, at, Verdict::unknown_name,
-                  name.empty() ? "sends to nobody: name a target, or give it `to:` in the scenario"
-                               : "sends to " + name + ", which is no target of this run",
-                  reply);
-  }
-  if (mailboxes_[to].size() >= letters_most || mailbox_bytes_[to] + request.payload.size() > letter_bytes_most) {
-    return refuse(line, at, Verdict::refused, "sends to " + name + ", which does not read its messages", reply);
+    return refuse(line, at, protocol::nobody_to_send_to(name), reply);
   }
   const SimTime arrives = at + between_targets;
-  mailbox_bytes_[to] += request.payload.size();
-  mailboxes_[to].insert({arrives,
-                         at,
-                         line.target,
-                         letters_++,
-                         std::string(request.type),
-                         {request.payload.begin(), request.payload.end()}});
+  if (!mailboxes_[to].put({arrives,
+                           at,
+                           line.target,
+                           letters_++,
+                           std::string(request.type),
+                           {request.payload.begin(), request.payload.end()}})) {
+    return refuse(line, at, protocol::does_not_read(name), reply);
+  }
   ++figures_[line.target].sent;
   tell(line.target, What::send, at, to, request.payload);
   for (const auto& [link, other] : lines_) {
@@ -257,8 +216,7 @@ std::optional<Desk::Suspend> Desk::receive(Line& line, SimTime at, const wire::R
   if (!request.name.empty()) {
     line.from = find_target(line, request.name);
     if (line.from == nothing) {
-      refuse(line, at, Verdict::unknown_name,
-             "receives from " + std::string(request.name) + ", which is no target of this run", reply);
+      refuse(line, at, protocol::nobody_to_receive_from(std::string(request.name)), reply);
       return std::nullopt;
     }
   }
@@ -269,33 +227,16 @@ std::optional<Desk::Suspend> Desk::receive(Line& line, SimTime at, const wire::R
     return std::nullopt;
   }
   line.waits = Waits::message;
-  const auto letter = first_letter(line);
-  return Suspend{letter == mailboxes_[line.target].end() ? until : std::min(until, letter->arrives), true};
-}
-
-std::set<Desk::Letter>::iterator Desk::first_letter(const Line& line) {
-  auto& box = mailboxes_[line.target];
-  return std::find_if(box.begin(), box.end(),
-                      [&](const Letter& letter) { return line.from == nothing || letter.from == line.from; });
+  return Suspend{std::min(until, mailboxes_[line.target].first(line.from)), true};
 }
 
 bool Desk::hand_over(Line& line, SimTime at, Reply& reply) {
-  auto& box = mailboxes_[line.target];
-  const auto found = first_letter(line);
-  if (found == box.end() || found->arrives > at) return false;
-  const Letter letter = std::move(box.extract(found).value());
-  mailbox_bytes_[line.target] -= letter.bytes.size();
+  const auto taken = mailboxes_[line.target].take(line.from, at);
+  if (!taken) return false;
+  const protocol::Letter& letter = *taken;
   const std::string& from = targets_[letter.from].name;
-  if (!line.type.empty() && line.type != letter.type) {
-    refuse(line, at, Verdict::wrong_type, "receives " + line.type + " from " + from + ", which sent " + letter.type,
-           reply);
-    return true;
-  }
-  if (letter.bytes.size() > line.capacity) {
-    refuse(line, at, Verdict::too_large,
-           "has room for " + std::to_string(line.capacity) + " bytes of a message of " +
-               std::to_string(letter.bytes.size()) + " from " + from,
-           reply);
+  if (const auto why = protocol::cannot_receive(letter, from, line.type, line.capacity)) {
+    refuse(line, at, *why, reply);
     return true;
   }
   ++figures_[line.target].received;

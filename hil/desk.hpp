@@ -13,21 +13,23 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "core/plant.hpp"
+#include "core/releases.hpp"
 #include "hil/observer.hpp"
 #include "hil/options.hpp"
+#include "link/mailbox.hpp"
+#include "link/plant_access.hpp"
 #include "link/target_wire.hpp"
 
 namespace isochron::hil {
 
 struct TargetSpec {
-  std::string name;         // "uav/pilot"
-  std::string robot;        // "uav"
-  SimSpan every;            // declared period; zero = none
+  std::string name;   // "uav/pilot"
+  std::string robot;  // "uav"
+  ReleaseTerms times;
   std::string to;           // where send("") goes
   std::uint32_t links = 8;  // threads of it that may talk
   OnLoss on_loss = OnLoss::pause;
@@ -100,16 +102,6 @@ class Desk {
   void ended(std::uint32_t target, SimTime at, const std::string& how);
 
  private:
-  struct Letter {
-    SimTime arrives, sent;
-    std::uint32_t from = 0;
-    std::uint64_t order = 0;
-    std::string type;
-    std::vector<std::byte> bytes;
-    friend bool operator<(const Letter& a, const Letter& b) {
-      return std::tie(a.arrives, a.from, a.order) < std::tie(b.arrives, b.from, b.order);
-    }
-  };
   struct Effect {
     SimTime at;
     std::uint32_t variable;
@@ -119,17 +111,15 @@ class Desk {
   struct Line {  // one link
     std::uint32_t target = nothing;
     Waits waits = Waits::none;
-    SimSpan period;
-    SimTime release;
-    bool released = false;
-    std::uint32_t variable = 0;  // reading
+    Releases releases;
+    std::uint32_t variable = 0;  // reading; or `several`
+    protocol::ItemList variables;
     std::uint32_t from = nothing;
     std::string type;
     std::size_t capacity = 0;
   };
 
   std::optional<Suspend> wait(Line& line, SimTime at, const wire::Request& request, Reply& reply);
-  SimTime next_release(Line& line, SimSpan period, SimTime at);
   void bind(Line& line, SimTime at, const wire::Request& request, Reply& reply);
   std::optional<Suspend> read(Line& line, SimTime at, const wire::Request& request, Reply& reply);
   void give(Line& line, SimTime at, Reply& reply);
@@ -137,9 +127,7 @@ class Desk {
   void send(Line& line, SimTime at, const wire::Request& request, Reply& reply);
   std::optional<Suspend> receive(Line& line, SimTime at, const wire::Request& request, Reply& reply);
   bool hand_over(Line& line, SimTime at, Reply& reply);
-  [[nodiscard]] std::set<Letter>::iterator first_letter(const Line& line);
-  void refuse(Line& line, SimTime at, protocol::Verdict verdict, const std::string& why, Reply& reply);
-  [[nodiscard]] std::uint32_t find_variable(const Line& line, std::string_view name) const;
+  void refuse(Line& line, SimTime at, const protocol::Refusal& refusal, Reply& reply);
   [[nodiscard]] std::uint32_t find_target(const Line& line, std::string_view name) const;
   void tell(std::uint32_t target, What what, SimTime at, std::uint32_t about = nothing,
             std::span<const std::byte> bytes = {}, SimTime stamp = SimTime::zero());
@@ -149,8 +137,7 @@ class Desk {
   Observer& observer_;
   std::function<void(LinkId, SimTime)> on_message_;
   std::vector<TargetFigures> figures_;
-  std::vector<std::set<Letter>> mailboxes_;  // by target
-  std::vector<std::size_t> mailbox_bytes_;
+  std::vector<protocol::Mailbox> mailboxes_;  // by target
   std::map<LinkId, Line> lines_;
   std::deque<Effect> effects_;
   std::uint64_t letters_ = 0;

@@ -33,6 +33,7 @@ bool write_text(const std::string& file, const std::string& text) {
   if (::getppid() != parent) ::_exit(127);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C stops the host, which tells the target
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   if (group >= 0 && ::write(group, "0", 1) != 1) {
     // Not every kernel has quotas for real-time processes, and whoever started us may be one.
     const sched_param ordinary{};

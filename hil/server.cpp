@@ -78,6 +78,7 @@ std::vector<std::string> Server::awaited() const {
 }
 
 void Server::accept(std::unique_ptr<Stream> stream) {
+  if (clients_.size() >= options_.limits.connections) make_room();
   if (over_ || clients_.size() >= options_.limits.connections) return;  // closes it
   auto client = std::make_unique<Client>();
   Client* c = client.get();
@@ -93,6 +94,14 @@ void Server::accept(std::unique_ptr<Stream> stream) {
   events.on_closed = [this, c](const std::string& why) { closed(*c, why); };
   client->connection = std::make_unique<Connection>(reactor_, std::move(stream), setup, std::move(events));
   clients_.push_back(std::move(client));
+}
+
+/// The oldest connection that has not attached gives way.
+void Server::make_room() {
+  const auto oldest = std::ranges::find_if(
+      clients_, [](const auto& client) { return client->link == no_link && !client->connection->closed(); });
+  if (oldest != clients_.end()) (*oldest)->connection->refuse("had not said who it is when others came");
+  std::erase_if(clients_, [](const auto& client) { return client->connection->closed(); });
 }
 
 std::string Server::hello(Client& client, const std::string& name, std::uint64_t& session) {
@@ -331,6 +340,10 @@ void Server::record_times(WallTime now) {
 void Server::operate(const Sync::Event& event) {
   Client* client = by_link_[event.link];
   ENSURE(client != nullptr, "a link without a connection takes part");
+  if (options_.delay && event.kind == Kind::operation && !client->begins) {
+    const SimSpan more = options_.delay(desk_.targets()[client->target].name);
+    if (more > SimSpan::zero()) return sync_.delay(event.link, more);
+  }
   if (client->begins) {
     client->begins = false;
     if (client->first) desk_.started(client->target, event.at);

@@ -12,6 +12,7 @@
 // Threads:  the reactor's; stop() from any through Reactor::post.
 // Fails:    listen() says why. Later: Outcome::why.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct ServerOptions {
   WallSpan wait_for_targets = std::chrono::seconds(60);
   WallSpan wait_for_return = std::chrono::seconds(30);  // of a target whose loss pauses the world
   bool end_with_targets = true;
+  /// What a target is made to compute more before the request it stands at; asked once for each request. For faults.
+  std::function<SimSpan(const std::string& target)> delay = {};
 };
 
 struct LinkOutcome {
@@ -96,6 +99,7 @@ class Server {
     TargetOutcome outcome;
   };
 
+  void make_room();
   void accept(std::unique_ptr<Stream> stream);
   std::string hello(Client& client, const std::string& name, std::uint64_t& session);
   std::string join_as_new(Client& client, Target& target, std::uint64_t& session);

@@ -78,6 +78,13 @@ SimTime Sync::asked(LinkId id, WallTime arrived, std::optional<WallSpan> told) {
   return link.at = stamp;
 }
 
+void Sync::delay(LinkId id, SimSpan more) {
+  Link& link = links_[id];
+  ENSURE(link.state == State::asking, "only who asks can be delayed");
+  link.at += more;
+  link.ran += more;
+}
+
 void Sync::suspend(LinkId id, SimTime until, bool receiving) {
   Link& link = links_[id];
   ENSURE(link.state == State::asking, "only who asks can be suspended");

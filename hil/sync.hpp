@@ -84,6 +84,8 @@ class Sync {
   /// The link's request came in at `arrived`; `told`: what its target says that it executed since the last answer.
   /// Returns the stamp. Requires: the link is free.
   SimTime asked(LinkId link, WallTime arrived, std::optional<WallSpan> told);
+  /// The target computes this much longer before what it asks for: a fault.
+  void delay(LinkId link, SimSpan more);
   /// The operation ends later: a wait, or an acquisition that takes its time. `receiving`: message() may end it.
   void suspend(LinkId link, SimTime until, bool receiving = false);
   /// A waiting link goes on at `at` instead, if that is earlier.

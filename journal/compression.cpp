@@ -6,6 +6,9 @@
 #include "core/ensure.hpp"
 
 namespace isochron {
+namespace {
+constexpr int quick_level = -10;  // of zstd: a third of the size, at four times the speed of level 1
+}
 
 struct Compressor::Context {
   ZSTD_CCtx* zstd = ZSTD_createCCtx();
@@ -15,12 +18,12 @@ struct Compressor::Context {
 Compressor::Compressor(int zstd_level) : level_(zstd_level) {}
 Compressor::~Compressor() = default;
 
-std::span<const std::byte> Compressor::compress(std::span<const std::byte> bytes) {
+std::span<const std::byte> Compressor::compress(std::span<const std::byte> bytes, bool quick) {
   if (context_ == nullptr) {
     context_ = std::make_unique<Context>();
     ENSURE(context_->zstd != nullptr, "no memory for the compressor");
-    ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, level_);
   }
+  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, quick ? quick_level : level_);
   const std::size_t bound = ZSTD_compressBound(bytes.size());
   if (frame_.size() < bound) frame_.resize(bound);
   const std::size_t n = ZSTD_compress2(context_->zstd, frame_.data(), frame_.size(), bytes.data(), bytes.size());

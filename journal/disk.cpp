@@ -29,6 +29,7 @@ class PosixFile final : public File {
   Result<std::size_t, DiskError> append(std::span<const std::byte> bytes) override {
     if (!writable_) return fail(DiskError{DiskFault::read_only, path_ + " was opened for reading"});
     if (bytes.empty()) return std::size_t{0};
+    if (is_deleted()) return fail(DiskError{DiskFault::not_found, path_ + " was deleted while it was being written"});
     for (;;) {
       const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
       if (n > 0) return static_cast<std::size_t>(n);
@@ -57,6 +58,12 @@ class PosixFile final : public File {
   }
 
  private:
+  /// Nobody would ever see what goes into it.
+  [[nodiscard]] bool is_deleted() const {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
+  }
+
   int descriptor_;
   std::string path_;
   bool writable_;

@@ -113,6 +113,7 @@ bool Journal::pump_once() {
   bool moved = false;
   for (std::size_t i = 0; i < drained_.size(); ++i) moved |= empty_ring(i);
   if (recorder_.chunk_is_open() && clock_.now() - chunk_since_ >= options_.chunk_span) finish_chunk();
+  notice_error();  // also of what is written without a chunk: channels, attachments
   return moved;
 }
 
@@ -161,36 +162,59 @@ bool Journal::pressed() const {
 }
 
 void Journal::finish_chunk() {
-  // Waiting producers can wait; only where records would be dropped is speed worth more than space.
-  const bool hurry = options_.when_full == WhenFull::drop && pressed();
-  recorder_.finish_chunk(hurry ? Compress::no : Compress::yes);
+  // Where records would be dropped speed is worth more than space; where a producer waits it is worth some.
+  const Compress in_a_hurry = options_.when_full == WhenFull::drop ? Compress::no : Compress::quick;
+  recorder_.finish_chunk(pressed() ? in_a_hurry : Compress::yes);
   chunk_since_ = clock_.now();
   notice_error();
 }
 
 void Journal::notice_error() {
   if (!recorder_.error() || failed()) return;
-  const std::lock_guard guard(lock_);
-  error_ = recorder_.error();
-  failed_.store(true, std::memory_order_relaxed);
+  {
+    const std::lock_guard guard(lock_);
+    error_ = recorder_.error();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+  if (options_.on_failure) options_.on_failure(*recorder_.error());
 }
 
-JournalSummary Journal::close() {
+JournalSummary Journal::close(const std::string& name, const std::string& media_type, const LastWords& last) {
   ENSURE(!closed_, "a journal is closed once");
   closed_ = true;
   stop_.store(true, std::memory_order_release);
   if (thread_.joinable()) thread_.join();
   while (pump_once()) {
   }
+  if (last) attach_last(name, media_type, last);
   return summarise();
 }
 
-JournalSummary Journal::summarise() {
-  JournalSummary summary;
+std::vector<std::uint64_t> Journal::dropped_by_channel() const {
   std::vector<std::uint64_t> dropped(channels_.size(), 0);
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     for (const auto& producer : producers_) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
   }
+  return dropped;
+}
+
+void Journal::attach_last(const std::string& name, const std::string& media_type, const LastWords& last) {
+  JournalSummary so_far;
+  const std::vector<std::uint64_t> dropped = dropped_by_channel();
+  so_far.digest = recorder_.digest(dropped);
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    so_far.channels.push_back({channels_[i].topic, recorder_.accepted(i), dropped[i]});
+    so_far.messages += so_far.channels.back().messages;
+    so_far.dropped += dropped[i];
+  }
+  so_far.error = error();
+  const std::string text = last(so_far);
+  recorder_.attach({0, 0, name, media_type, std::as_bytes(std::span(text))});
+}
+
+JournalSummary Journal::summarise() {
+  JournalSummary summary;
+  const std::vector<std::uint64_t> dropped = dropped_by_channel();
   summary.digest = recorder_.finish(dropped, options_.sync_at_end);
   notice_error();
   for (std::size_t i = 0; i < channels_.size(); ++i) {

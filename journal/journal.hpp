@@ -19,6 +19,7 @@
 //           and nobody is blocked: whether the run stops is for its owner to decide.
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -41,9 +42,10 @@ struct JournalOptions {
   int zstd_level = 1;
   int niceness = -10;  // of the writer thread, where the system allows it
   std::size_t channels_max = 4096;
-  bool sync_at_end = false;          // also survive a crash of the machine, at the price of waiting for the device
-  JournalTap* tap = nullptr;         // sees what is written; outlives the journal
-  mcap::TextMap about_the_run = {};  // machine, seed, scenario …; see journal/machine.hpp
+  bool sync_at_end = false;   // also survive a crash of the machine, at the price of waiting for the device
+  JournalTap* tap = nullptr;  // sees what is written; outlives the journal
+  std::function<void(const DiskError&)> on_failure = {};  // once, from the writing side, when the disk refuses
+  mcap::TextMap about_the_run = {};                       // machine, seed, scenario …; see journal/machine.hpp
 };
 
 struct ChannelSummary {
@@ -92,7 +94,10 @@ class Journal : private Producer::Drain {
 
   /// Takes what is in the rings now; false: nothing was. Requires: not threaded.
   bool pump();
-  JournalSummary close();
+  /// `last`: a file kept inside the journal that tells of the whole record: it is written when all else is. Its summary
+  /// lacks the size of the file, which is not known then.
+  using LastWords = std::function<std::string(const JournalSummary& so_far)>;
+  JournalSummary close(const std::string& name = "", const std::string& media_type = "", const LastWords& last = {});
 
  private:
   Journal(std::unique_ptr<File> file, Clock& clock, JournalOptions options);
@@ -109,6 +114,8 @@ class Journal : private Producer::Drain {
   void finish_chunk();
   void notice_error();
   [[nodiscard]] bool pressed() const;
+  [[nodiscard]] std::vector<std::uint64_t> dropped_by_channel() const;
+  void attach_last(const std::string& name, const std::string& media_type, const LastWords& last);
   JournalSummary summarise();
 
   Clock& clock_;

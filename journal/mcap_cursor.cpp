@@ -75,10 +75,23 @@ void MessageCursor::load(Open& open) {
   if (!open.entries.empty()) open.key = open.entries.front().key;
 }
 
+std::uint64_t MessageCursor::cost_of(const Open& open) {
+  return open.bytes.size() + open.entries.size() * sizeof(Entry);
+}
+
+/// A small file can hold chunks that unpack to gigabytes and all claim the same time.
+bool MessageCursor::has_room_for(Open& open) {
+  if (held_ == 0 || held_ + cost_of(open) <= reader_->limits_.cursor_bytes) return true;
+  reader_->note_damage(reader_->blocks()[open.block].offset,
+                       "this chunk is left out: chunks of the same time do not fit into memory together");
+  return false;
+}
+
 /// Moves the front on by one message; keeps the heap a heap. Its bytes stay where they are, so views of them do.
 void MessageCursor::advance_front() {
   Open& front = heap_.front();
   if (++front.next == front.entries.size()) {
+    held_ -= cost_of(front);
     current_ = pop().bytes;
     return;
   }
@@ -93,7 +106,9 @@ std::optional<MessageView> MessageCursor::next() {
     if (!heap_.front().loaded) {
       Open open = pop();
       load(open);
-      if (!open.entries.empty()) push(std::move(open));
+      if (open.entries.empty() || !has_room_for(open)) continue;
+      held_ += cost_of(open);
+      push(std::move(open));
       continue;
     }
     const Open& front = heap_.front();

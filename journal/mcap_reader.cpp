@@ -44,6 +44,7 @@ Result<Done, JournalError> McapReader::open_file() {
   }
   schemas_.clear();
   channels_.clear();
+  channel_places_.clear();
   metadata_.clear();
   attachments_.clear();
   blocks_.clear();
@@ -83,8 +84,9 @@ bool McapReader::learn(const mcap::Schema& schema) {
 }
 
 bool McapReader::learn(const mcap::Channel& channel) {
-  const auto known = std::ranges::find(channels_, channel.id, &mcap::Channel::id);
-  if (known != channels_.end()) return *known == channel;
+  if (const std::size_t known = place_of(channel.id); known != unknown) return channels_[known] == channel;
+  if (channel_places_.size() <= channel.id) channel_places_.resize(std::size_t{channel.id} + 1, unknown);
+  channel_places_[channel.id] = channels_.size();
   channels_.push_back(channel);
   statistics_.channel_count = static_cast<std::uint32_t>(channels_.size());
   return true;
@@ -180,7 +182,16 @@ bool McapReader::read_metadata_records() {
 void McapReader::note_damage(std::uint64_t offset, std::string what) {
   const bool known =
       std::ranges::any_of(damage_, [&](const Damage& old) { return old.offset == offset && old.what == what; });
-  if (!known) damage_.push_back({offset, std::move(what)});
+  if (known) return;
+  ++damage_noted_;
+  if (damage_.size() < limits_.damage) damage_.push_back({offset, std::move(what)});
+  if (damage_.size() == limits_.damage && damage_noted_ == limits_.damage + 1) {
+    damage_.push_back({offset, "and more after this, which is not listed"});
+  }
+}
+
+std::size_t McapReader::place_of(std::uint16_t channel) const {
+  return channel < channel_places_.size() ? channel_places_[channel] : unknown;
 }
 
 std::optional<mcap::Bytes> McapReader::unpack(const MessageBlock& block) {
@@ -218,8 +229,8 @@ const mcap::Channel* McapReader::channel(std::string_view topic) const {
 }
 
 const mcap::Channel* McapReader::channel(std::uint16_t id) const {
-  const auto found = std::ranges::find(channels_, id, &mcap::Channel::id);
-  return found == channels_.end() ? nullptr : &*found;
+  const std::size_t place = place_of(id);
+  return place == unknown ? nullptr : &channels_[place];
 }
 
 std::size_t McapReader::channel_id_end() const {

@@ -34,6 +34,8 @@ std::string to_string(const Damage& damage);
 struct ReaderLimits {
   std::uint64_t record_bytes = 256U << 20U;  // of one record in the file
   std::uint64_t chunk_bytes = 256U << 20U;   // of one chunk, unpacked
+  std::uint64_t cursor_bytes = 512U << 20U;  // of all chunks that a cursor has open, if there are several
+  std::size_t damage = 1000;                 // that is told one by one
 };
 
 /// How the file ends: finished by its writer, or not.
@@ -119,6 +121,8 @@ class McapReader {
   std::optional<mcap::Bytes> unpack(const MessageBlock& block);
   std::optional<mcap::Bytes> unpack_chunk(std::uint64_t offset, mcap::View content);
   void note_damage(std::uint64_t offset, std::string what);
+  static constexpr std::size_t unknown = SIZE_MAX;
+  [[nodiscard]] std::size_t place_of(std::uint16_t channel) const;
 
   std::unique_ptr<File> file_;
   std::string name_;
@@ -128,8 +132,10 @@ class McapReader {
   Ending ending_ = Ending::cut;
   bool indexed_ = false;
   std::vector<Damage> damage_;
+  std::uint64_t damage_noted_ = 0;
   std::vector<mcap::Schema> schemas_;
   std::vector<mcap::Channel> channels_;
+  std::vector<std::size_t> channel_places_;  // in channels_, by id
   std::vector<mcap::Metadata> metadata_;
   std::vector<mcap::MetadataIndex> metadata_index_;
   std::vector<mcap::AttachmentIndex> attachments_;
@@ -146,7 +152,8 @@ struct MessageView {
   mcap::View data;
 };
 
-/// Cost: holds in memory only the chunks whose time spans overlap where it is.
+/// Cost: holds in memory only the chunks whose time spans overlap where it is, and no more than
+///       ReaderLimits::cursor_bytes of them: what is beyond is left out, and noted as damage.
 class MessageCursor {
  public:
   /// Nothing: the end.
@@ -171,6 +178,8 @@ class MessageCursor {
   };
   static bool later(const Open& a, const Open& b);
   void load(Open& open);
+  [[nodiscard]] bool has_room_for(Open& open);
+  static std::uint64_t cost_of(const Open& open);
   [[nodiscard]] bool wanted(std::uint16_t channel) const;
   void advance_front();
   void push(Open open);
@@ -181,7 +190,8 @@ class MessageCursor {
   std::uint64_t from_, to_;
   std::vector<const mcap::Channel*> wanted_;  // by channel id; null = not
   std::vector<Open> heap_;
-  mcap::Bytes current_;  // keeps the bytes of the message last given
+  std::uint64_t held_ = 0;  // bytes of those that are loaded
+  mcap::Bytes current_;     // keeps the bytes of the message last given
 };
 
 }  // namespace isochron

@@ -64,9 +64,9 @@ bool McapScan::step() {
   }
   if (op == mcap::Op::data_end) data_ended_ = true;
   // What follows the data is the summary: it repeats what was seen.
-  const std::size_t damage = reader_.damage_.size();
+  const std::uint64_t damage = reader_.damage_noted_;
   if (!data_ended_) take(op, length);
-  if (reader_.damage_.size() > damage) {
+  if (reader_.damage_noted_ > damage) {
     if (!doubtful_since_) doubtful_since_ = at_;
   } else if (op == mcap::Op::chunk) {
     doubtful_since_.reset();  // its checksum was right: here we are on firm ground again

@@ -95,8 +95,8 @@ void McapWriter::finish_chunk(Compress compress) {
 
 mcap::ChunkIndex McapWriter::put_chunk(Compress compress) {
   mcap::Chunk chunk{chunk_start_, chunk_end_, chunk_.size(), crc32(chunk_), "", chunk_};
-  if (compress == Compress::yes) {
-    const mcap::View packed = compressor_.compress(chunk_);
+  if (compress != Compress::no) {
+    const mcap::View packed = compressor_.compress(chunk_, compress == Compress::quick);
     // Noise does not get smaller; as it is, it is at least quick to read.
     if (packed.size() < chunk_.size()) {
       chunk.compression = "zstd";

@@ -25,7 +25,7 @@ struct McapWriterOptions {
   int zstd_level = 1;
 };
 
-enum class Compress { yes, no };
+enum class Compress { yes, quick, no };
 
 class McapWriter {
  public:

@@ -45,11 +45,15 @@ void Recorder::check_single_producer(State& channel, std::size_t producer) {
   digest_.mark_incomplete("two producers wrote to " + channel.topic + ", so that its order is not defined");
 }
 
-Digest Recorder::finish(const std::vector<std::uint64_t>& dropped, bool sync) {
+Digest Recorder::digest(const std::vector<std::uint64_t>& dropped) {
   std::uint64_t of_digest = 0;
   for (std::size_t i = 0; i < channels_.size(); ++i) of_digest += channels_[i].digest != none ? dropped[i] : 0;
   if (of_digest > 0) digest_.mark_incomplete(std::to_string(of_digest) + " records were dropped");
-  Digest digest = digest_.digest();
+  return digest_.digest();
+}
+
+Digest Recorder::finish(const std::vector<std::uint64_t>& dropped, bool sync) {
+  Digest digest = this->digest(dropped);
   note_end(digest, dropped);
   const auto finished = writer_.finish();
   if (finished && sync) (void)file_->sync();

@@ -49,7 +49,9 @@ class Recorder {
   [[nodiscard]] bool chunk_is_full() const { return writer_.chunk_is_full(); }
   void finish_chunk(Compress compress) { writer_.finish_chunk(compress); }
 
-  /// Ends the file. `dropped` counts, for each channel, the records that never came here.
+  /// Of all that was accepted. `dropped` counts, for each channel, the records that never came here.
+  [[nodiscard]] Digest digest(const std::vector<std::uint64_t>& dropped);
+  /// Ends the file.
   Digest finish(const std::vector<std::uint64_t>& dropped, bool sync);
 
   [[nodiscard]] const std::optional<DiskError>& error() const { return writer_.error(); }

@@ -47,6 +47,8 @@ SessionKeys session(const Key& key, std::span<const std::byte> handshake) {
   const Proof up = key.prove("isochron to server", handshake), down = key.prove("isochron to client", handshake);
   std::copy_n(up.begin(), keys.to_server.size(), keys.to_server.begin());
   std::copy_n(down.begin(), keys.to_client.size(), keys.to_client.begin());
+  const Proof welcome = key.prove("isochron of welcome", handshake);
+  std::copy_n(welcome.begin(), keys.of_welcome.size(), keys.of_welcome.begin());
   return keys;
 }
 

@@ -65,6 +65,7 @@ class Key {
 struct SessionKeys {
   std::array<std::byte, 16> to_server{};
   std::array<std::byte, 16> to_client{};
+  std::array<std::byte, 16> of_welcome{};  // for what the server tells over the stream that the handshake was on
 };
 
 struct Answer {

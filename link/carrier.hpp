@@ -15,8 +15,8 @@ namespace isochron::link {
 class Carrier {
  public:
   struct Events {
-    /// A packet came; the bytes are valid during the call. Says from whom it is, nothing if it is not genuine: then the
-    /// carrier forgets where it came from.
+    /// A packet came; the bytes are valid during the call. Says which living member sent it just now; nothing for
+    /// anything else, a recorded packet too: the carrier then learns nothing of where that member is.
     std::function<std::optional<std::uint32_t>(std::span<const std::byte>)> packet;
     /// After all packets that came together, and at least every 10 ms.
     std::function<void()> round;
@@ -27,6 +27,8 @@ class Carrier {
   virtual void start(Events events) = 0;
   /// To one member. Never blocks for long; what cannot be sent now may be lost.
   virtual void send(std::uint32_t to, std::span<const std::byte> packet) = 0;
+  /// During Events::packet: back to whoever brought that packet, who may not have proved yet that it is `to`.
+  virtual void answer(std::uint32_t to, std::span<const std::byte> packet) { send(to, packet); }
   /// Calls the events until stop().
   virtual void run() = 0;
   virtual void stop() = 0;

@@ -47,7 +47,7 @@ Federation::Federation(Carrier& carrier, Clock& clock, Roster roster, Options op
     address.to = peer;
     sessions_[peer] = std::make_unique<Session>(address, session, options_.timing, [this, peer](const Packet& packet) {
       write_packet(out_, packet, options_.key);
-      carrier_.send(peer, out_);
+      taking_ ? carrier_.answer(peer, out_) : carrier_.send(peer, out_);
     });
   }
 }
@@ -99,9 +99,12 @@ std::optional<std::uint32_t> Federation::take(std::span<const std::byte> bytes) 
   }
   Session& session = *sessions_[packet->from];
   const Session::State before = session.state();
-  const auto body = session.take(*packet, clock_.now());
+  taking_ = true;
+  const Session::Taken taken = session.take(*packet, clock_.now());
+  taking_ = false;
   after(packet->from, before);
-  if (!body.empty() && events_.bytes) events_.bytes(packet->from, body);
+  if (!taken.bytes.empty() && events_.bytes) events_.bytes(packet->from, taken.bytes);
+  if (!taken.genuine) return std::nullopt;
   return packet->from;
 }
 

@@ -76,6 +76,7 @@ class Federation {
   std::map<std::string, std::uint64_t> told_;
   std::uint64_t strangers_ = 0;
   WallTime ticked_;
+  bool taking_ = false;  // what is sent now answers the packet that is being taken
 };
 
 }  // namespace isochron::link

@@ -17,7 +17,7 @@ struct Head {
   std::uint16_t kind;
   std::uint64_t federation;
   std::uint32_t from, to;
-  std::uint64_t session, heard, number, ack;
+  std::uint64_t session, heard, number, ack, turn;
   std::uint32_t size, zero;
 };
 static_assert(sizeof(Head) == packet_head);
@@ -48,6 +48,7 @@ void write_packet(std::vector<std::byte>& out, const Packet& p, const std::optio
                   p.heard,
                   p.number,
                   p.ack,
+                  p.turn,
                   static_cast<std::uint32_t>(p.body.size()),
                   0};
   out.resize(packet_head + p.body.size());
@@ -60,14 +61,16 @@ void write_packet(std::vector<std::byte>& out, const Packet& p, const std::optio
 }
 
 Result<Packet, std::string> read_packet(std::span<const std::byte> bytes, const std::optional<Key>& key) {
-  Head head;
-  if (bytes.size() < packet_head) return fail(std::string("a packet that is too short"));
-  std::memcpy(&head, bytes.data(), packet_head);
+  Head head{};
+  constexpr std::size_t since_ever = 8;  // magic, version and kind are where they were in every version
+  if (bytes.size() < since_ever) return fail(std::string("a packet that is too short"));
+  std::memcpy(&head, bytes.data(), std::min(bytes.size(), packet_head));
   if (head.magic != magic) return fail(std::string("not a packet of ours"));
   if (head.version != packet_version) {
     return fail("a packet of version " + std::to_string(head.version) + "; this is version " +
                 std::to_string(packet_version));
   }
+  if (bytes.size() < packet_head) return fail(std::string("a packet that is too short"));
   const std::size_t whole = packet_head + std::size_t{head.size};
   if (head.size > largest_body || bytes.size() != whole + (key ? packet_proof : 0)) {
     const bool sealed = !key && bytes.size() == whole + packet_proof;
@@ -90,6 +93,7 @@ Result<Packet, std::string> read_packet(std::span<const std::byte> bytes, const 
                 head.heard,
                 head.number,
                 head.ack,
+                head.turn,
                 bytes.subspan(packet_head, head.size)};
 }
 

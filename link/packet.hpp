@@ -1,9 +1,9 @@
 #pragma once
-// One packet between two members of a federation: a head of 64 bytes, little endian, then the body, then a proof if
+// One packet between two members of a federation: a head of 72 bytes, little endian, then the body, then a proof if
 // the members share a key.
 //
 //     magic u32 │ version u16 │ kind u16 │ federation u64 │ from u32 │ to u32 │ session u64 │ heard u64 │ number u64 │
-//     ack u64 │ size u32 │ zero u32
+//     ack u64 │ turn u64 │ size u32 │ zero u32
 //
 // Threads: any; no state. Fails: a sentence; nothing is read beyond the packet.
 
@@ -30,11 +30,12 @@ struct Packet {
   std::uint64_t heard = 0;    // the receiver's session as the sender knows it; 0 = not yet
   std::uint64_t number = 0;   // data: counts from 1
   std::uint64_t ack = 0;      // everything up to this number has come
+  std::uint64_t turn = 0;     // counts every packet that the sender's session sent, repeated data too
   std::span<const std::byte> body;
 };
 
-inline constexpr std::uint16_t packet_version = 1;
-inline constexpr std::size_t packet_head = 64;
+inline constexpr std::uint16_t packet_version = 2;
+inline constexpr std::size_t packet_head = 72;
 inline constexpr std::size_t packet_proof = 16;
 inline constexpr std::size_t largest_body = std::size_t{1} << 20U;
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/input_error.hpp"
 #include "link/tcp.hpp"
 #include "link/udp.hpp"
 
@@ -16,7 +17,10 @@ namespace isochron::link {
 namespace {
 
 Fd opened(int fd, const char* what) {
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
+  if (fd < 0) {
+    throw InputError({"", 0, 0}, std::string(what) + " cannot be had: " + std::generic_category().message(errno),
+                     "allow this process more open files with `ulimit -n`");
+  }
   return Fd(fd);
 }
 
@@ -116,7 +120,17 @@ void EpollReactor::run_posted() {
     running_.swap(posted_);
     has_posted_.store(false, std::memory_order_relaxed);
   }
-  for (auto& what : running_) std::exchange(what, nullptr)();
+  std::size_t done = 0;
+  try {
+    while (done < running_.size()) std::exchange(running_[done++], nullptr)();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    posted_.insert(posted_.begin(), std::make_move_iterator(running_.begin() + static_cast<std::ptrdiff_t>(done)),
+                   std::make_move_iterator(running_.end()));
+    running_.clear();
+    has_posted_.store(!posted_.empty(), std::memory_order_release);
+    throw;
+  }
   running_.clear();
 }
 
@@ -164,7 +178,11 @@ void EpollReactor::empty_graveyard() {
 
 void EpollReactor::run() {
   ENSURE(thread_.load() == std::thread::id{}, "one thread runs a reactor at a time");
-  thread_.store(std::this_thread::get_id());
+  struct Running {
+    explicit Running(std::atomic<std::thread::id>& whose) : thread(whose) { thread.store(std::this_thread::get_id()); }
+    ~Running() { thread.store({}); }
+    std::atomic<std::thread::id>& thread;
+  } const running(thread_);
   while (!stop_.exchange(false, std::memory_order_acquire)) {
     run_posted();
     if (timers_.next() != WallTime::never()) timers_.fire(now());
@@ -172,7 +190,6 @@ void EpollReactor::run() {
     wait_and_dispatch();
     empty_graveyard();
   }
-  thread_.store({});
 }
 
 void EpollReactor::set_interest(int fd, Source& source, std::uint32_t known, std::uint32_t wanted) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/foreign_text.hpp"
+
 namespace isochron::link {
 namespace {
 
@@ -13,10 +15,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 std::string text_of(std::span<const std::byte> body) {
-  std::string text(reinterpret_cast<const char*>(body.data()), std::min(body.size(), most_text));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' && c != '\n'; }, '?');
-  return text;
+  return foreign_text({reinterpret_cast<const char*>(body.data()), body.size()}, most_text);
 }
 
 }  // namespace
@@ -32,6 +31,7 @@ void Session::transmit(PacketKind kind, std::span<const std::byte> body, std::ui
   packet.session = session_;
   packet.heard = heard;
   packet.ack = expected_ - 1;
+  packet.turn = ++turn_;
   packet.body = body;
   sent_at_ = now;
   if (heard == peer_) {
@@ -48,6 +48,7 @@ void Session::transmit(const Kept& kept, WallTime now) {
   packet.heard = peer_;
   packet.number = kept.number;
   packet.ack = expected_ - 1;
+  packet.turn = ++turn_;
   packet.body = kept.bytes;
   sent_at_ = now;
   owed_ = 0;
@@ -90,25 +91,35 @@ void Session::leave(std::string why, bool cleanly) {
   kept_.clear();
 }
 
-/// Somebody else speaks in the peer's name.
+/// Somebody else speaks in the peer's name, or a packet of an older run was sent again. Only who knows our number
+/// lives.
 void Session::meet_other_claimant(const Packet& packet, WallTime now) {
   if (!silent(now)) {
     static const std::string taken = "another process has this name and is already taking part";
     transmit(PacketKind::refuse, bytes_of(taken), packet.session, now);
-    return;
+  } else if (packet.heard == session_) {
+    leave("it was started anew; what it knew is gone", false);
+  } else {
+    transmit(PacketKind::knock, bytes_of(own_news_), packet.session, now);
   }
-  leave("it was started anew; what it knew is gone", false);
 }
 
 void Session::join(const Packet& packet, WallTime now) {
   state_ = State::joined;
   peer_ = packet.session;
+  turns_ = {};
   oldest_sent_ = now;
   knock(now);
   for (const Kept& kept : kept_) transmit(kept, now);
 }
 
-/// Whether the packet is of the peer that we talk to, and that knows us.
+/// Of the adopted peer, which knows us; and it did not come before.
+bool Session::is_fresh(const Packet& packet) {
+  return packet.session == peer_ && packet.heard == session_ &&
+         turns_.take(packet.turn) == ReplayWindow::Verdict::fresh;
+}
+
+/// Whether the packet is of the peer that we talk to, now that it is adopted if it can be.
 bool Session::adopt(const Packet& packet, WallTime now) {
   const bool knows_us = packet.heard == session_;
   if (state_ == State::joined && packet.session != peer_) {
@@ -116,38 +127,38 @@ bool Session::adopt(const Packet& packet, WallTime now) {
     return false;
   }
   if (!knows_us) {
-    if (state_ == State::knocking && packet.session != peer_) {
+    if (state_ == State::knocking) {
       peer_ = packet.session;
-      knock(now);  // so that it knows us with the next packet
+      knock(now);  // so that it knows us with the next packet; what it was told before may have been lost
     }
     return false;
   }
   if (state_ == State::knocking) join(packet, now);
-  return true;
+  return is_fresh(packet);
 }
 
-std::span<const std::byte> Session::take(const Packet& packet, WallTime now) {
-  if (state_ == State::left || state_ == State::refused || packet.session == 0) return {};
-  if (packet.kind == PacketKind::refuse) {
-    if (packet.heard != session_) return {};
-    state_ = State::refused;
-    why_ = text_of(packet.body);
-    return {};
-  }
+void Session::take_refusal(const Packet& packet) {
+  const bool ours = packet.heard == session_ && (state_ == State::knocking || packet.session == peer_);
+  if (!ours) return;
+  state_ = State::refused;
+  why_ = text_of(packet.body);
+}
+
+Session::Taken Session::take(const Packet& packet, WallTime now) {
+  if (state_ == State::refused || packet.session == 0) return {};
+  if (state_ == State::left) return {cleanly_ && is_fresh(packet), {}};  // it waits for our bye
+  if (packet.kind == PacketKind::refuse) return take_refusal(packet), Taken{};
   if (!adopt(packet, now)) return {};
   heard_at_ = now;
   out_of_sight_ = false;
   acknowledge(packet.ack, now);
-  switch (packet.kind) {
-    case PacketKind::data:
-      return take_data(packet, now);
-    case PacketKind::bye:
-      leave(text_of(packet.body), true);
-      return {};
-    default:
-      news_ = text_of(packet.body);
-      return {};
+  if (packet.kind == PacketKind::data) return {true, take_data(packet, now)};
+  if (packet.kind == PacketKind::bye) {
+    leave(text_of(packet.body), true);
+  } else {
+    news_ = text_of(packet.body);
   }
+  return {true, {}};
 }
 
 std::span<const std::byte> Session::take_data(const Packet& packet, WallTime now) {

@@ -3,11 +3,13 @@
 // and delay packets and through partitions that heal. Pure: no socket, no clock, no thread.
 //
 // Each side draws a session number and knocks until the other's packets show that it has heard it: only then is the
-// other adopted, so that a packet recorded from another run is never taken for a living peer. Data packets are numbered
-// and kept until acknowledged; what is not acknowledged in time is sent again, all from the oldest on.
+// other adopted, so that a packet recorded from another run is never taken for a living peer. Packets are counted, and
+// each is taken once, so that one recorded from this run is not either. Data is numbered and kept until acknowledged;
+// what is not acknowledged in time is sent again, all from the oldest on.
 //
 // Promises: take() gives every byte that the other side sent, once and in order.
 //           A second holder of the peer's name is refused while the first one is heard.
+//           A packet that was recorded, in this run or another, changes nothing.
 // Threads:  owner thread. Cost: a copy of what is not acknowledged yet; no allocation beyond that in steady state.
 
 #include <deque>
@@ -38,8 +40,12 @@ class Session {
 
   /// Any number of bytes; sent now if the peer is there, kept until then otherwise.
   void send(std::span<const std::byte> bytes, WallTime now);
-  /// A genuine packet of this federation between these two. Gives the stream's next bytes; they lie in the packet.
-  std::span<const std::byte> take(const Packet& packet, WallTime now);
+  struct Taken {
+    bool genuine = false;              // the living peer sent it, and it did not come before
+    std::span<const std::byte> bytes;  // the stream's next ones; they lie in the packet
+  };
+  /// A packet of this federation between these two, sealed by somebody who holds the key.
+  Taken take(const Packet& packet, WallTime now);
   void tick(WallTime now);
   /// What this side does, told with each knock, so that the other can say why it waits.
   void set_news(std::string news) { own_news_ = std::move(news); }
@@ -68,9 +74,11 @@ class Session {
   void knock(WallTime now);
   void transmit(const Kept& kept, WallTime now);
   void transmit(PacketKind kind, std::span<const std::byte> body, std::uint64_t heard, WallTime now);
+  bool is_fresh(const Packet& packet);
   bool adopt(const Packet& packet, WallTime now);
   void meet_other_claimant(const Packet& packet, WallTime now);
   void join(const Packet& packet, WallTime now);
+  void take_refusal(const Packet& packet);
   void acknowledge(std::uint64_t up_to, WallTime now);
   std::span<const std::byte> take_data(const Packet& packet, WallTime now);
   void leave(std::string why, bool cleanly);
@@ -81,6 +89,8 @@ class Session {
   Transmit transmit_;
   State state_ = State::knocking;
   std::uint64_t peer_ = 0;  // the peer's session, as last heard; adopted once joined
+  ReplayWindow turns_;      // of the adopted peer's packets
+  std::uint64_t turn_ = 0;  // of ours
   std::uint64_t next_number_ = 1;
   std::uint64_t expected_ = 1;
   std::deque<Kept> kept_;

@@ -258,14 +258,14 @@ class TcpStream final : public Stream {
   std::shared_ptr<TcpState> state_;  // shared with the round that may be inside it
 };
 
-class ListenerState final : public Source {
+class ListenerState final : public Source, public std::enable_shared_from_this<ListenerState> {
  public:
   ListenerState(EpollReactor& reactor, Fd socket, std::function<void(std::unique_ptr<Stream>)> on_accept)
       : reactor_(reactor),
         socket_(std::move(socket)),
         spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
         on_accept_(std::move(on_accept)) {
-    reactor_.set_interest(socket_.get(), *this, 0, EPOLLIN);
+    listen(true);
   }
 
   void ready(std::uint32_t) override {
@@ -283,23 +283,44 @@ class ListenerState final : public Source {
   }
 
   void close() {
-    reactor_.set_interest(socket_.get(), *this, EPOLLIN, 0);
+    listen(false);
     socket_.reset();
   }
   [[nodiscard]] Address local() const { return local_address(socket_); }
   [[nodiscard]] EpollReactor& reactor() { return reactor_; }
 
  private:
-  /// No descriptor is left for the caller. With the spare one it is let in and shown out, or it would wake us forever.
+  void listen(bool wanted) {
+    if (wanted == listening_) return;
+    constexpr std::uint32_t nothing = 0, callers = EPOLLIN;
+    reactor_.set_interest(socket_.get(), *this, listening_ ? callers : nothing, wanted ? callers : nothing);
+    listening_ = wanted;
+  }
+
+  /// No descriptor is left for the caller. With the spare one it is let in and shown out, or it would wake us forever;
+  /// where even that one is gone, it waits a while.
   void turn_away() {
     spare_.reset();
-    Fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)).reset();
+    Fd caller(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!caller.open()) return rest();
+    caller.reset();
     spare_.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+
+  void rest() {
+    listen(false);
+    reactor_.call_at(reactor_.now() + WallSpan(std::chrono::milliseconds(100)), [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self || !self->socket_.open()) return;
+      if (!self->spare_.open()) self->spare_.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      self->listen(true);
+    });
   }
 
   EpollReactor& reactor_;
   Fd socket_;
   Fd spare_;
+  bool listening_ = false;
   std::function<void(std::unique_ptr<Stream>)> on_accept_;
 };
 

@@ -12,6 +12,7 @@ constexpr WallSpan tick_every = std::chrono::milliseconds(10);
 constexpr WallSpan try_again_after = std::chrono::milliseconds(200);
 constexpr WallSpan strangers_may_wait = std::chrono::seconds(5);
 constexpr std::size_t most_lines = 256;                       // strangers included
+constexpr std::size_t most_strangers = 128;                   // who have not shown yet who they are
 constexpr std::size_t most_pending = std::size_t{64} << 20U;  // what a peer that does not read may cost
 constexpr std::size_t largest_packet = packet_head + largest_body + packet_proof;
 
@@ -31,6 +32,7 @@ TcpCarrier::~TcpCarrier() { reactor_.cancel(timer_); }
 void TcpCarrier::start(Events events) {
   events_ = std::move(events);
   auto listening = reactor_.listen(addresses_[self_], [this](std::unique_ptr<Stream> stream) {
+    make_room();
     if (lines_.size() < most_lines) adopt(std::move(stream), std::nullopt);
   });
   if (!listening) throw InputError({"", 0, 0}, listening.error().what, "give the node another address with `at`");
@@ -52,12 +54,14 @@ void TcpCarrier::adopt(std::unique_ptr<Stream> stream, std::optional<std::uint32
 }
 
 bool TcpCarrier::took(Line& line, std::span<const std::byte> packet) {
+  taking_ = &line;
   const auto from = events_.packet(packet);
+  taking_ = nullptr;
   if (!from || line.dead) return !line.dead;
-  if (!line.member) {
-    line.member = *from;
-    way_[*from] = &line;
-  }
+  // Those with higher numbers wait for us to connect: who connects to us in their name is not they.
+  if (!line.member && *from < self_) line.member = *from;
+  if (line.member != *from) return false;
+  way_[*from] = &line;
   return true;
 }
 
@@ -73,12 +77,23 @@ void TcpCarrier::lost(Line& line) {
   if (line.member && way_[*line.member] == &line) way_[*line.member] = nullptr;
 }
 
-void TcpCarrier::send(std::uint32_t to, std::span<const std::byte> packet) {
-  Line* line = way_[to];
-  if (line == nullptr || line->stream->pending() > most_pending) return;
+void TcpCarrier::send(std::uint32_t to, std::span<const std::byte> packet) { write(way_[to], packet); }
+
+void TcpCarrier::answer(std::uint32_t /*to*/, std::span<const std::byte> packet) { write(taking_, packet); }
+
+void TcpCarrier::write(Line* line, std::span<const std::byte> packet) {
+  if (line == nullptr || line->dead || line->stream->pending() > most_pending) return;
   out_.clear();
   append_frame(out_, packet);
   line->stream->send(out_);
+}
+
+/// Whoever has connected last is most likely to be in the middle of proving who it is.
+void TcpCarrier::make_room() {
+  const auto waiting = [](const Line& line) { return !line.member && !line.dead; };
+  if (std::ranges::count_if(lines_, waiting) < static_cast<std::ptrdiff_t>(most_strangers)) return;
+  std::ranges::find_if(lines_, waiting)->dead = true;
+  std::erase_if(lines_, [](const Line& line) { return line.dead; });
 }
 
 void TcpCarrier::tick() {

@@ -2,8 +2,10 @@
 // Packets over TCP connections, one for each two members. Everybody listens at its own address; of two members the one
 // with the lower number connects, and connects again whenever the connection is lost.
 //
-// Where an accepted connection leads to is learned from the first genuine packet on it, so that a stranger can neither
-// take nor disturb anybody's place. Connections that have not brought one within 5 s are closed.
+// Where an accepted connection leads to is learned from what comes over it: only a packet that its member has sent just
+// now, and that did not come before, shows the way to that member, and the connection that brought the last such packet
+// is the way. So a stranger who sends on what it has recorded neither takes nor disturbs anybody's place. Connections
+// that have not brought one within 5 s are closed; when there are too many, the oldest of these gives way.
 //
 // Threads: the reactor's. Fails: listening where one may not throws InputError.
 
@@ -26,6 +28,7 @@ class TcpCarrier final : public Carrier {
 
   void start(Events events) override;
   void send(std::uint32_t to, std::span<const std::byte> packet) override;
+  void answer(std::uint32_t to, std::span<const std::byte> packet) override;
   void run() override { reactor_.run(); }
   void stop() override { reactor_.stop(); }
 
@@ -42,6 +45,8 @@ class TcpCarrier final : public Carrier {
   void arrived(Line& line, std::span<const std::byte> bytes);
   void lost(Line& line);
   bool took(Line& line, std::span<const std::byte> packet);
+  void write(Line* line, std::span<const std::byte> packet);
+  void make_room();
   void tick();
 
   Reactor& reactor_;
@@ -52,6 +57,7 @@ class TcpCarrier final : public Carrier {
   std::unique_ptr<Listener> listener_;
   std::list<Line> lines_;
   std::vector<Line*> way_;  // by member; null = none now
+  Line* taking_ = nullptr;  // whose packet is being taken
   std::vector<WallTime> tried_;
   std::vector<std::byte> out_;
   Reactor::TimerId timer_ = 0;

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "rt/clock.hpp"
 #include "rt/latest_value.hpp"
@@ -76,18 +77,23 @@ class LockStep {
     const Estimate* estimate = latest_.read();
     if (estimate == nullptr) return nullptr;
     const bool silent = estimate->tick == used_.tick;
-    if (counts_.activations++ > 0) compare(estimate->tick - used_.tick);
+    if (counts_.activations++ > 0 && std::exchange(compares_, true)) compare(estimate->tick - used_.tick);
     used_ = {estimate->tick, silent ? clock_.now() + dt_con_ : estimate->t_est + phase_ + dt_con_};
     return estimate;
   }
 
   /// To be called when the commands are written. Sleeps until the next activation; returns the slack, negative = late.
   nanoseconds wait() {
-    const bool any = counts_.activations > 0;
-    const nanoseconds slack = wait_until<Clock>(any ? used_.next : clock_.now() + dt_est_, clock_);
+    const TimePoint next = counts_.activations > 0 ? used_.next : clock_.now() + dt_est_;
+    const nanoseconds slack = wait_until<Clock>(next, clock_);
+    woken_late_ = clock_.now() - next;
     if (slack < nanoseconds::zero()) ++counts_.late;
     return slack;
   }
+  /// How long after its time the last wait() returned.
+  [[nodiscard]] nanoseconds woken_late() const { return woken_late_; }
+  /// The controller stood by for a while, on purpose: its next activation is not compared with the one before.
+  void stood_by() { compares_ = false; }
 
   /// Forgets what was counted so far, as after a warm-up.
   void clear_counts() { counts_ = {.activations = counts_.activations > 0 ? 1U : 0U}; }
@@ -112,6 +118,8 @@ class LockStep {
   nanoseconds dt_est_, dt_con_, phase_;
   alignas(no_sharing) std::uint64_t ticks_ = 0;  // the estimator's
   alignas(no_sharing) Used used_;                // the controller's
+  nanoseconds woken_late_{};
+  bool compares_ = true;
   LockStepCounts counts_;
 };
 

@@ -125,7 +125,7 @@ RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, C
   FlowPlan plan =
       plan_agents(scenario, [&figures](const void* value) { figures.take(*static_cast<const v2x::AirLog*>(value)); });
   if (scenario.v2x) plan.conclude = [&figures](RunReport& report) { report.v2x = figures; };
-  return run_plan(plan, scenario, options, clock, disk, watch);
+  return run_plan(std::move(plan), scenario, options, clock, disk, watch);
 }
 
 }  // namespace isochron

@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "core/contained.hpp"
+#include "core/time_text.hpp"
 #include "link/reactor.hpp"
 #include "scenario/agent_client.hpp"
 #include "scenario/runners.hpp"
@@ -24,7 +26,7 @@ class OwnServer {
       : key_(link::Key::generate()),
         server_(std::make_unique<agents::Server>(reactor_, key_, Address::loopback(0), server_settings(scenario))) {
     server_->expect(clients, 60s);
-    thread_ = std::thread([this] { reactor_.run(); });
+    thread_ = std::thread([this] { contained_until_done("the agents' server", [this] { reactor_.run(); }); });
   }
   ~OwnServer() {
     stop();
@@ -123,16 +125,27 @@ struct Seat {
 void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunRecord& record, const RunWatch& watch) {
   agents::Client client(server.key(), client_settings(server.address(), seat.name),
                         to_faults(scenario.faults, scenario.seed));
+  const std::jthread stopper([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && !watch.stopping()) std::this_thread::sleep_for(20ms);
+    if (watch.stopping()) client.stop();
+  });
   seat.ending.failure = client.join(30s);
+  if (watch.stopping()) seat.ending.failure.clear();  // nobody waits for an answer any more
   if (seat.ending.failure.empty()) {
-    const std::jthread stopper([&](const std::stop_token& stop) {
-      while (!stop.stop_requested() && !watch.stopping()) std::this_thread::sleep_for(20ms);
-      if (watch.stopping()) client.stop();
-    });
     Pacer pacer(scenario.time.pace, record.clock(), watch);
     seat.ending =
         seat.client->run(client, SimTime::zero() + scenario.duration, pacer, watch,
                          [&seat](const AgentStates& states, bool inside) { seat.lane->write(states, inside); });
+  }
+}
+
+/// On a thread of its own: what is thrown ends the run, with its reason.
+void take_part(Seat& seat, const Scenario& scenario, const OwnServer& server, RunRecord& record, RunWatch& watch) {
+  try {
+    play(seat, scenario, server, record, watch);
+  } catch (const std::exception& error) {
+    seat.ending.failure = error.what();
+    watch.stop();  // the others would wait for it
   }
   if (seat.leave_air) seat.leave_air();
   seat.lane->end();
@@ -201,7 +214,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
   {
     OwnServer server(scenario, static_cast<std::uint32_t>(seats.size()));
     for (const auto& seat : seats) {
-      seat->thread = std::thread([&, s = seat.get()] { play(*s, scenario, server, record, watch); });
+      seat->thread = std::thread([&, s = seat.get()] { take_part(*s, scenario, server, record, watch); });
     }
     bool all = false;
     while (!all) {
@@ -222,7 +235,10 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     conclude(report, server.report());
   }
   for (const auto& seat : seats) describe_radio(report, seat->name, *seat->client);
-  if (air) report.v2x = air->shared().figures();
+  if (air) {
+    report.v2x = air->shared().figures();
+    describe_standstills(air->shared(), report);
+  }
   report.simulated = least.since_zero();
   if (watch.stopping() && report.end != RunReport::End::failed) report.end = RunReport::End::interrupted;
   record.finish(report);
@@ -255,11 +271,14 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
   }
   RunRecord record(scenario, options, clock, disk, {join.client});
   std::optional<SaidLane> said;
+  SimSpan radio_behind = SimSpan::zero();
   if (comm) {
     said.emplace(record, join.client);
     agents.set_air([&](const v2x::AirUp& up) {
       said->write(up);
-      return comm->exchange(up);
+      auto news = comm->exchange(up);
+      if (news) radio_behind = std::max(radio_behind, up.stamp - news->stamp);
+      return news;
     });
   }
   agents.world().stage().begin(record, watch, scenario.agents->heartbeat);
@@ -277,6 +296,10 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
   if (comm && comm->missed() > 0) {
     report.notes.push_back("no answer from the communication server at " + std::to_string(comm->missed()) +
                            " heartbeats" + (comm->failure().empty() ? "" : ": " + comm->failure()));
+  }
+  if (radio_behind > 4 * scenario.agents->heartbeat) {
+    report.notes.push_back("the radio stood still meanwhile: it was " + format_ns_short(radio_behind.ns()) +
+                           " behind at most; the communication server's report names who held it up");
   }
   report.simulated = ending.reached.since_zero();
   if (watch.stopping() && report.end != RunReport::End::failed) report.end = RunReport::End::interrupted;

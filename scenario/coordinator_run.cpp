@@ -5,6 +5,9 @@
 #include <stop_token>
 
 #include "coordinator/coordinator.hpp"
+#include "coordinator/executable.hpp"
+#include "coordinator/policy_library.hpp"
+#include "coordinator/policy_tree.hpp"
 #include "core/time_text.hpp"
 #include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
@@ -56,13 +59,61 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   spec.core = program.core;
   spec.to = program.to;
   spec.virtual_clock = program.clock == ClockKind::virtual_;
+  spec.seed = scenario.seed;
   spec.compute = compute_of(scenario, program, robot + "/" + name, true);
   spec.cpu_speed = program.cpu_speed.value_or(scenario.time.cpu_speed);
   spec.blocking =
       program.blocking == isochron::Blocking::wall ? coordinator::Blocking::charge_wall : coordinator::Blocking::free;
   spec.on_failure = program.on_exit == OnEnd::end ? OnFailure::end_run : OnFailure::go_on;
   spec.memory_limit = program.memory.bytes;
+  spec.startup_free = program.startup.free;
+  if (program.stdin_) {
+    spec.input.text = program.stdin_->text;
+    spec.input.file = program.stdin_->file.path;
+    for (const InputLine& line : program.stdin_->lines) {
+      spec.input.lines.push_back({SimTime::zero() + line.at, line.line});
+    }
+  }
   return spec;
+}
+
+PolicyGroup group_of(const PolicyGroupSection& section, const std::vector<std::string>& programs) {
+  PolicyGroup group;
+  group.share = section.share;
+  if (section.rule == PolicyGroupSection::Rule::none) {
+    const auto found = std::find(programs.begin(), programs.end(), section.name);
+    group.member = static_cast<std::uint32_t>(found - programs.begin());
+    return group;
+  }
+  group.rule = section.rule == PolicyGroupSection::Rule::fixed  ? PolicyGroup::Rule::fixed
+               : section.rule == PolicyGroupSection::Rule::fair ? PolicyGroup::Rule::fair
+                                                                : PolicyGroup::Rule::least_progress;
+  for (const PolicyGroupSection& member : section.members) group.members.push_back(group_of(member, programs));
+  return group;
+}
+
+MakePolicy make_policy(const Scenario& scenario, const std::string& robot, const RobotSection& section) {
+  const SimSpan quantum = scenario.time.quantum;
+  std::vector<std::string> programs;
+  for (const auto& [name, program] : section.programs) {
+    if (!program.run.empty()) programs.push_back(name);
+  }
+  if (section.policy.tree) {
+    return [group = group_of(*section.policy.tree, programs), count = programs.size(), quantum] {
+      return std::make_unique<PolicyTree>(group, count, quantum);
+    };
+  }
+  if (!section.policy.library.empty()) {
+    try {
+      return policy_of_library(section.policy.library.path, robot, std::move(programs), quantum);
+    } catch (const InputError& error) {
+      throw InputError(section.policy.place, error.what(), "");
+    }
+  }
+  if (section.policy.word == PolicyWord::least_progress) {
+    return [quantum] { return std::make_unique<LeastProgress>(quantum); };
+  }
+  return [quantum] { return std::make_unique<FixedPriority>(quantum); };
 }
 
 }  // namespace
@@ -72,11 +123,8 @@ std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
   for (const auto& [name, section] : scenario.robots) {
     RobotSpec robot;
     robot.name = name;
-    std::shared_ptr<const coordinator::Policy> policy = std::make_shared<FixedPriority>();
-    if (section.policy == isochron::Policy::least_progress) {
-      policy = std::make_shared<LeastProgress>(scenario.time.quantum);
-    }
-    robot.policies.assign(section.cores, policy);
+    robot.cores = section.cores;
+    robot.policy = make_policy(scenario, name, section);
     for (const auto& [program, spec] : section.programs) {
       if (!spec.run.empty()) robot.programs.push_back(program_spec(scenario, name, program, spec));
     }
@@ -100,12 +148,34 @@ void check_repeatable(const Scenario& scenario) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+namespace {
+
+/// Programs that would run in real time, unseen, are refused before anything starts.
+void check_executables(const Scenario& scenario) {
+  std::vector<Mistake> mistakes;
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (program.clock != ClockKind::virtual_ || program.run.empty()) continue;
+      std::vector<std::string> run = program.run;
+      run[0] = find_program(run[0], scenario.folder).value_or(run[0]);
+      const auto obstacle = obstacle_to_following(run);
+      if (!obstacle) continue;
+      mistakes.push_back(
+          {program.place_of("run"), "`run` names `" + program.run[0] + "`, which " + obstacle->what, obstacle->hint});
+    }
+  }
+  if (!mistakes.empty()) throw InputError(std::move(mistakes));
+}
+
+}  // namespace
+
 CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output) {
   CoordinatorOptions options;
   options.step = step;
   options.show_output = show_output;
   options.quantum = scenario.time.quantum;
   options.hang_after = scenario.time.hang;
+  options.epoch = scenario.time.epoch.epoch;
   options.cores = scenario.time.cores.value_or(0);
   options.privileges = scenario.time.privileges == Rights::insist    ? Privileges::insist
                        : scenario.time.privileges == Rights::without ? Privileges::do_without
@@ -127,7 +197,11 @@ ProgramReport report_of(const ProgramOutcome& o, SimTime reached) {
   report.missed_deadlines = o.missed;
   report.preemptions = o.preemptions;
   report.executed = o.executed;
-  report.waited = std::max(SimSpan::zero(), reached.since_zero() - o.executed);
+  report.blocked = o.stalled;
+  report.startup = o.startup;
+  report.waited = std::max(SimSpan::zero(), reached.since_zero() - o.executed - o.stalled);
+  report.outsiders = o.outsiders;
+  report.outsiders_cpu = o.outsiders_cpu;
   report.end = o.ended;
   return report;
 }
@@ -146,6 +220,27 @@ SimSpan drift_of_free_computing(const Outcome& outcome, RunReport& report) {
   return most;
 }
 
+/// Forked work escapes simulated time: that is said of every program that has any.
+std::string note_on_outsiders(const ProgramOutcome& program) {
+  const bool one = program.outsiders == 1;
+  return program.name + " started " + (one ? "a process" : std::to_string(program.outsiders) + " processes") +
+         ", which took no part in simulated time: " + (one ? "it" : "they") + " saw the real clock, and " +
+         format_ns_short(program.outsiders_cpu.ns()) + " of CPU was charged to nobody; see docs/programs.md";
+}
+
+constexpr CpuSpan startup_worth_saying = std::chrono::milliseconds(10);
+
+std::string note_on_startup(const ProgramOutcome& program) {
+  return program.name + " started up for " + format_ns_short(program.startup.ns()) +
+         " of CPU before it first waited, which was not charged; `startup: charged` changes that";
+}
+
+std::string note_on_strays(const ProgramOutcome& program) {
+  return program.strays == 1
+             ? "a process that " + program.name + " left behind was ended"
+             : std::to_string(program.strays) + " processes that " + program.name + " left behind were ended";
+}
+
 void fill(const Outcome& outcome, RunReport& report) {
   report.simulated = outcome.reached.since_zero();
   report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
@@ -156,28 +251,48 @@ void fill(const Outcome& outcome, RunReport& report) {
                            format_ns_short(outcome.executed.ns()) + " in " +
                            format_ns_short(outcome.accounting.executed.ns()) + " of wall time");
   }
+  if (outcome.latest_preemption) {
+    report.notes.push_back(to_string(*outcome.latest_preemption) + ", and the program executed " +
+                           format_ns_short(outcome.latest_preemption->beyond.ns()) + " beyond its turn");
+  }
   for (const ProgramOutcome& program : outcome.programs) {
     report.programs.push_back(report_of(program, outcome.reached));
     for (const std::string& fault : program.faults) report.notes.push_back(program.name + ": " + fault);
-    if (program.replay_parted > 0) {
-      report.notes.push_back(program.name + ": asked " + std::to_string(program.replay_parted) +
-                             " times for something else than in the record");
+    if (!program.parted.empty()) {
+      report.notes.push_back(program.name + " " + program.parted +
+                             (program.replay_parted == 1
+                                  ? ""
+                                  : ", the first of " + std::to_string(program.replay_parted) + " differences"));
     }
+    if (program.outsiders > 0) report.notes.push_back(note_on_outsiders(program));
+    if (program.startup >= startup_worth_saying) report.notes.push_back(note_on_startup(program));
+    if (program.startup_too_long) {
+      report.notes.push_back(program.name +
+                             " computed for longer than its `startup` allows without waiting, so that all "
+                             "of it was charged, from its start");
+    }
+    if (program.strays > 0) report.notes.push_back(note_on_strays(program));
     if (program.failed) report.notes.push_back(program.name + " " + program.ended + "; " + program.last_state);
     if (program.failed && !program.output.empty()) report.notes.push_back(program.name + " printed: " + program.output);
   }
   if (outcome.degraded) report.notes.push_back("degraded: " + outcome.control);
-  if (outcome.strays > 0) {
-    report.notes.push_back(outcome.strays == 1
-                               ? "a process that a program left behind was ended"
-                               : std::to_string(outcome.strays) + " processes that programs left behind were ended");
+}
+
+std::vector<OutputRecord> outputs_of(const Scenario& scenario) {
+  std::vector<OutputRecord> outputs;
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (!program.run.empty()) outputs.push_back(program.output);
+    }
   }
+  return outputs;
 }
 
 }  // namespace
 
 void check_coordinator(const Scenario& scenario) {
   check_repeatable(scenario);
+  check_executables(scenario);
   Stage stage(scenario);
   const WorldPlant plant(stage, scenario);
   (void)robot_specs(scenario);
@@ -186,6 +301,7 @@ void check_coordinator(const Scenario& scenario) {
 RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch) {
   check_repeatable(scenario);
+  check_executables(scenario);
   Stage stage(scenario);
   WorldPlant plant(stage, scenario);
   std::vector<RobotSpec> robots = robot_specs(scenario);
@@ -199,7 +315,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   }
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
-  ProgramRecorder recorder(record, names, speeds, plant.variables());
+  ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(scenario));
 
   CoordinatorOptions how = coordinator_options(scenario, stage.step(), options.show_output);
   how.delay = [&stage](const std::string& program) { return stage.faults().take_delay(program); };

@@ -40,6 +40,15 @@ std::optional<std::string> find_library(const std::string& name, const std::stri
   return first_of(candidates, R_OK);
 }
 
+bool is_own_library(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code ignored;
+  for (const fs::path& own : {home() / "lib", home() / "lib" / "isochron"}) {
+    if (fs::equivalent(folder, own, ignored)) return true;
+  }
+  return false;
+}
+
 std::optional<std::string> find_program(const std::string& name, const std::string& folder) {
   std::vector<fs::path> candidates{fs::path(folder) / name};
   if (name.find('/') == std::string::npos) {

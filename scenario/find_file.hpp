@@ -12,4 +12,7 @@ std::optional<std::string> find_library(const std::string& name, const std::stri
 /// "./controller" next to the scenario; "controller" also in the bin folder of Isochron and on the PATH.
 std::optional<std::string> find_program(const std::string& name, const std::string& folder);
 
+/// In the lib folder of Isochron.
+bool is_own_library(const std::string& path);
+
 }  // namespace isochron

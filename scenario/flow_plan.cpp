@@ -2,16 +2,33 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "flow/check.hpp"
+#include "flow/dynamic_node.hpp"
 #include "flow/node_library.hpp"
+#include "flow/program_node.hpp"
 #include "scenario/coordinator_specs.hpp"
+#include "scenario/find_file.hpp"
 #include "scenario/robot_node.hpp"
 #include "scenario/ros_bridge.hpp"
 #include "scenario/world_nodes.hpp"
 
 namespace isochron {
 namespace {
+
+/// A node that runs elsewhere: its ports, and nothing behind them.
+class Elsewhere final : public flow::DynamicNode {
+ public:
+  explicit Elsewhere(const flow::NodeInfo& info) {
+    for (const flow::InputInfo& input : info.inputs) add_input(input.name, *input.type);
+    for (const flow::OutputInfo& output : info.outputs) add_output(output);
+  }
+
+ private:
+  void heard(std::uint32_t, const void*, SimTime) override {}
+  void fill(std::uint32_t, void*, SimTime) override {}
+};
 
 class Planner {
  public:
@@ -24,9 +41,31 @@ class Planner {
     if (scenario_.ros) add_ros();
     for (const auto& [name, section] : scenario_.nodes) connect_node(name, section);
     set_capacity();
+    for (const auto& [name, section] : scenario_.nodes) change_flows(name, section);
     name_topics();
     settle();
     check();
+    return std::move(plan_);
+  }
+
+  FlowPlan plan_one(const std::string& only, const flow::Graph& graph) {
+    for (const flow::NodeInfo& info : graph.nodes) {
+      if (info.name != only) {
+        add(info.name, {}, std::make_unique<Elsewhere>(info));
+        continue;
+      }
+      for (const auto& [name, section] : scenario_.nodes) {
+        if (name == only) add_node(name, section);
+      }
+      settle();
+    }
+    for (const flow::Connection& connection : graph.connections) {
+      plan_.system.connect(connection.output, connection.input);
+    }
+    for (const flow::PortRef flow : plan_.system.flows()) {
+      plan_.system.set_output(flow, graph.nodes[flow.node].outputs[flow.port]);
+    }
+    name_topics();
     return std::move(plan_);
   }
 
@@ -116,9 +155,27 @@ class Planner {
     flow::Parameters::Values values;
     for (const auto& [key, value] : section.with) values.emplace(key, value);
     try_at(section.place, "node `" + name + "`: ", [&] {
-      const auto library = flow::NodeLibrary::open(section.library.path);
-      add(name, section.place, library.make(section.type, flow::Parameters(std::move(values))));
+      add(name, section.place, make_node(section, flow::Parameters(std::move(values))));
     });
+  }
+
+  std::unique_ptr<flow::UserNode> make_node(const NodeSection& section, const flow::Parameters& parameters) const {
+    if (section.run.empty()) return open_library(section).make(section.type, parameters);
+    const auto program = find_program(section.run[0], scenario_.folder);
+    if (!program) {
+      throw InputError(section.place_of("run"),
+                       "there is no program `" + section.run[0] + "` next to the scenario file or on the PATH");
+    }
+    flow::ProgramCommand command{section.run, scenario_.folder};
+    command.words[0] = *program;
+    return flow::make_program_node(command, section.type, parameters);
+  }
+
+  [[nodiscard]] flow::NodeLibrary open_library(const NodeSection& section) const {
+    const auto library = find_library(section.library, scenario_.folder);
+    if (library) return flow::NodeLibrary::open(*library);
+    throw InputError(section.place_of("library"), "there is no shared library `" + section.library + "`",
+                     "it is looked for next to the scenario file and in Isochron's own lib folder");
   }
 
   /// Last, because it may listen to everybody.
@@ -148,6 +205,26 @@ class Planner {
     }
   }
 
+  /// What the scenario changes of the flows that its nodes declare.
+  void change_flows(const std::string& name, const NodeSection& section) {
+    for (const auto& [output, change] : section.flows) {
+      try_at(change.place, "", [&, &flow = output, &wanted = change] {
+        const flow::PortRef port = plan_.system.find_output(name + "." + flow);
+        flow::OutputInfo info = plan_.system.graph().nodes[port.node].outputs[port.port];
+        const bool event = info.kind == flow::FlowKind::event;
+        if (event && (wanted.period || wanted.first))
+          throw InputError({}, "flow " + name + "." + flow + " has events, which have no period");
+        if (!event && wanted.lookahead)
+          throw InputError({}, "flow " + name + "." + flow + " has no events, so no lookahead");
+        if (wanted.period) info.period = *wanted.period;
+        if (wanted.first) info.first = SimTime::zero() + *wanted.first;
+        if (wanted.lookahead) info.lookahead = *wanted.lookahead;
+        if (wanted.capacity) info.capacity = *wanted.capacity;
+        plan_.system.set_output(port, info);
+      });
+    }
+  }
+
   void set_capacity() {
     if (!scenario_.flows.capacity) return;
     for (const flow::PortRef flow : plan_.system.flows()) {
@@ -160,11 +237,12 @@ class Planner {
   /// The world's own flows stand where the other modes put them, so that everything reads them alike.
   void name_topics() {
     const flow::Graph& graph = plan_.system.graph();
+    std::set<std::string> written;  // by the user
+    for (const auto& [name, section] : scenario_.nodes) written.insert(name);
     for (const flow::PortRef flow : plan_.system.flows()) {
       const std::string& node = graph.nodes[flow.node].name;
       const std::string& output = graph.nodes[flow.node].outputs[flow.port].name;
-      const bool own = std::any_of(scenario_.nodes.begin(), scenario_.nodes.end(),
-                                   [&](const auto& entry) { return entry.first == node; });
+      const bool own = written.contains(node);
       plan_.topics.push_back(own ? FlowPlan::Topic{"/" + node + "." + output} : part_topic(node, output));
     }
   }
@@ -199,5 +277,12 @@ class Planner {
 }  // namespace
 
 FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside) { return Planner(scenario, outside).plan(); }
+
+FlowPlan plan_one_node(const Scenario& scenario, const PlanOutside* outside, const std::string& node,
+                       const flow::Graph& graph) {
+  const bool own =
+      std::any_of(scenario.nodes.begin(), scenario.nodes.end(), [&](const auto& entry) { return entry.first == node; });
+  return own ? Planner(scenario, outside).plan_one(node, graph) : plan_flows(scenario, outside);
+}
 
 }  // namespace isochron

@@ -47,5 +47,9 @@ struct FlowPlan {
 
 /// Without `outside` the plan can be checked; run, if nothing in it needs the outside.
 FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside = nullptr);
+/// The same system, known from `graph`, of which only that node is made: of the others nothing but their ports is
+/// needed. All of them are made where the node is not one of the scenario's `nodes`.
+FlowPlan plan_one_node(const Scenario& scenario, const PlanOutside* outside, const std::string& node,
+                       const flow::Graph& graph);
 
 }  // namespace isochron

@@ -3,6 +3,27 @@
 #include <algorithm>
 
 namespace isochron {
+namespace {
+
+/// Whether a text is as a pattern says, in which * stands for anything.
+bool matches(std::string_view text, std::string_view pattern) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return text == pattern;
+  if (text.substr(0, star) != pattern.substr(0, star)) return false;
+  text.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (matches(text.substr(i), pattern)) return true;
+  }
+  return false;
+}
+
+bool chosen(const std::vector<std::string>& patterns, const std::string& topic) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                         [&](const std::string& pattern) { return matches(topic, pattern); });
+}
+
+}  // namespace
 
 FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
                            std::optional<std::uint32_t> only)
@@ -20,13 +41,15 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
     const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
     const FlowPlan::Topic& topic = plan.topics[lanes_.size()];
     const auto tally = tallies_.find(topic.program);
-    Lane lane{{},
-              nullptr,
-              ParticipantId(only ? 0 : flow.node),
-              Pacer(scenario.time.pace, record.clock(), watch),
-              tally == tallies_.end() ? nullptr : &tally->second,
-              topic.watch};
-    if (topic.journaled && (!only || flow.node == *only)) {
+    Lane lane{.channel = {},
+              .producer = nullptr,
+              .node = ParticipantId(only ? 0 : flow.node),
+              .held_back = scenario.time.pace.factor.has_value(),
+              .pacer = Pacer(scenario.time.pace, record.clock(), watch),
+              .tally = tally == tallies_.end() ? nullptr : &tally->second,
+              .source = system.graph().nodes[flow.node].name,
+              .watch = topic.watch};
+    if (topic.journaled && chosen(scenario.journal.record, topic.name) && (!only || flow.node == *only)) {
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
       options.in_digest = topic.in_digest;
@@ -45,9 +68,14 @@ void FlowRecorder::sent(const flow::Sent& message) {
     for (Lane& each : lanes_) each.pacer.begin();
   });
   Lane& lane = lanes_[message.flow];
-  lane.pacer.wait_for(message.time);
-  watch_.control().hold(message.time, record_.clock(), watch_.stop_flag());
-  record_.progress(lane.node, message.time);
+  if (lane.held_back || watch_.control().wishes()) hold_back(lane, message.time);
+  if (drift_) {
+    drift_->progress(lane.node.index(), message.time);
+  } else if (message.when != WallTime{}) {
+    record_.progress(lane.node, message.time, message.when);
+  } else {
+    record_.progress(lane.node, message.time);
+  }
   newest_.store(message.time.ns(), std::memory_order_relaxed);
   if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));
   if (lane.watch) lane.watch(message.value);
@@ -57,6 +85,19 @@ void FlowRecorder::sent(const flow::Sent& message) {
   if (room.data() == nullptr) return;
   message.type->encode(message.value, room);
   lane.producer->commit();
+}
+
+void FlowRecorder::hold_back(Lane& lane, SimTime time) {
+  lane.held->store(true, std::memory_order_relaxed);
+  lane.pacer.wait_for(time);
+  watch_.control().hold(time, record_.clock(), watch_.stop_flag());
+  lane.held->store(false, std::memory_order_relaxed);
+}
+
+bool FlowRecorder::holds(std::string_view node) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+    return lane.held->load(std::memory_order_relaxed) && (node.empty() || node == lane.source);
+  });
 }
 
 void FlowRecorder::Tally::take(const ProgramEvent& event) {

@@ -13,6 +13,7 @@
 #include "scenario/flow_plan.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/run_record.hpp"
+#include "scenario/serial_drift.hpp"
 
 namespace isochron {
 
@@ -33,9 +34,15 @@ class FlowRecorder final : public flow::Recorder {
   /// With `only`: the flows of that node, which is the journal's only participant.
   FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
                std::optional<std::uint32_t> only = std::nullopt);
+  /// Before the run: all messages will be told from one thread, as they are sent.
+  void expect_one_thread(std::uint32_t nodes) { drift_.emplace(nodes); }
+  /// Drift where it is known here; else the record's ledger has it.
+  [[nodiscard]] std::optional<SerialDrift>& drift() { return drift_; }
 
   void sent(const flow::Sent& message) override;
   void stalled(const flow::WaitForGraph& graph);
+  /// Whether a node is held back on purpose, by the pace or a pause; "" = whether any is.
+  [[nodiscard]] bool holds(std::string_view node) const;
   [[nodiscard]] SimTime newest() const { return SimTime::from_ns(newest_.load(std::memory_order_relaxed)); }
   /// After the run.
   [[nodiscard]] std::vector<ProgramReport> programs() const;
@@ -55,16 +62,22 @@ class FlowRecorder final : public flow::Recorder {
     ChannelId channel;
     Producer* producer;  // null = not journaled
     ParticipantId node;
+    bool held_back = false;  // there is a pace, or somebody may pause the run
     Pacer pacer;
     Tally* tally;
+    std::string source;  // the node
+    std::unique_ptr<std::atomic<bool>> held = std::make_unique<std::atomic<bool>>(false);
     std::function<void(const void* value)> watch;
   };
+  void hold_back(Lane& lane, SimTime time);
+
   RunRecord& record_;
   RunWatch& watch_;
   std::map<std::string, Tally> tallies_;
   std::vector<Lane> lanes_;
   std::once_flag began_;  // the pace counts from the first message: nodes may have waited for others before it
   std::atomic<std::int64_t> newest_{0};
+  std::optional<SerialDrift> drift_;
   std::mutex stall_mutex_;
   ChannelId stall_channel_;
   Producer* stall_producer_;

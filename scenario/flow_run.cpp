@@ -1,6 +1,8 @@
 // Nodes that exchange stamped messages, run by one of flow's executors. Every message goes into the journal, a channel
 // for each flow, so that the digest says whether two runs were the same.
 
+#include <unistd.h>
+
 #include <thread>
 
 #include "core/nearest_name.hpp"
@@ -21,25 +23,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t largest_state = 256U << 10U;  // between processes: a world of two thousand bodies
-constexpr std::size_t largest_picture = 4U << 20U;  // 1024 × 1024 in colour
-
-bool has_pictures(const Scenario& scenario) {
-  for (const auto& [robot, section] : scenario.robots) {
-    for (const auto& [name, sensor] : section.sensors) {
-      if (sensor.type == world::SensorType::camera || sensor.type == world::SensorType::lidar) return true;
-    }
-  }
-  return false;
-}
-
 /// Keeps the display and the drift ledger fresh while the nodes run, and ends a run that cannot be recorded any more.
 class Observer {
  public:
-  Observer(RunRecord& record, RunWatch& watch, const FlowRecorder& recorder)
+  Observer(RunRecord& record, RunWatch& watch, FlowRecorder& recorder)
       : thread_([this, &record, &watch, &recorder] {
           while (!done_.load(std::memory_order_relaxed)) {
             record.look(watch, recorder.newest());
+            if (recorder.drift()) watch.drift(recorder.drift()->max());
             if (record.journal().failed()) watch.stop();
             std::this_thread::sleep_for(5ms);
           }
@@ -55,27 +46,36 @@ class Observer {
 };
 
 flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecorder& recorder, Clock& clock,
-                           std::vector<std::string>& notes, bool looked_at) {
+                           std::vector<std::string>& notes, std::size_t nodes, const RunOptions& run) {
   flow::Options options;
+  if (run.poison != 0) options.poison = run.poison;
   options.until = SimTime::zero() + scenario.duration;
   options.how = scenario.flows.executor;
   options.workers = static_cast<std::uint32_t>(scenario.flows.workers);
   options.disturb = scenario.flows.disturb;
   options.stall_after = scenario.time.stall;
-  options.on_stall = [&notes, &recorder, &watch](const flow::WaitForGraph& graph) {
+  options.end_on_stall = scenario.time.on_stall == OnEnd::end;
+  options.catch_crashes = true;
+  // Nodes in processes of their own may be held back by another one's message too: there nobody can be told apart.
+  const bool together = options.how != flow::How::processes && options.how != flow::How::tcp;
+  options.excused = [&recorder, together](std::string_view node) { return recorder.holds(together ? node : ""); };
+  options.on_stall = [&notes, &recorder, &watch, nodes](const flow::WaitForGraph& graph) {
     const std::string text = to_string(graph);
-    std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", text.c_str());
+    const bool all = graph.size() >= nodes;
+    std::fprintf(stderr, "%s; who waits for whom:\n%s\n", all ? "nothing moves" : "a part of the nodes does not move",
+                 text.c_str());
     watch.control().stalled(text);
-    notes.push_back("nothing moved:\n" + text);
+    notes.push_back((all ? "nothing moved:\n" : "a part of the nodes did not move:\n") + text);
     recorder.stalled(graph);
   };
-  if (looked_at)
+  if (run.tap != nullptr)
     options.on_look = [&watch](const flow::WaitForGraph& graph) { watch.control().waiting(to_string(graph)); };
   options.recorder = &recorder;
+  options.in_step = scenario.time.pace.factor || run.tap != nullptr;  // who is held back must not be far ahead
+  options.processes = scenario.flows.processes;
   options.digest = false;  // the journal has one
   options.cancel = &watch.stop_flag();
   options.clock = &clock;
-  if (scenario.world) options.largest_message = has_pictures(scenario) ? largest_picture : largest_state;
   return options;
 }
 
@@ -88,12 +88,33 @@ std::uint32_t node_called(const flow::Graph& graph, const std::string& name) {
   throw InputError({"--node " + name, 0, 0}, "there is no such node", nearest_hint(name, names));
 }
 
+/// A number for all that must be the same on every host for a run to be one run.
+std::uint64_t hash_of_run(const Scenario& scenario, const flow::Graph& graph) {
+  std::uint64_t hash =
+      flow::mix(flow::hash_of(graph), static_cast<std::uint64_t>(scenario.duration.ns()), scenario.seed);
+  const auto text = [&](const std::string& word) { hash = flow::mix_bytes(hash, word.data(), word.size()); };
+  const auto pairs = [&](const Named<std::string>& all) {
+    for (const auto& [key, value] : all) text(key), text(value);
+  };
+  for (const auto& [name, node] : scenario.nodes) {
+    text(name), text(node.type);
+    pairs(node.with);
+    pairs(node.drives);
+  }
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) text(name), pairs(program.with);
+  }
+  return hash;
+}
+
 /// The way to the other nodes, as the scenario's `network` says.
 class Network {
  public:
-  Network(const Scenario& scenario, const flow::Graph& graph, std::uint32_t self) {
+  Network(const Scenario& scenario, const flow::Graph& graph, std::uint32_t self,
+          const std::map<std::string, std::string>& places)
+      : places_(places) {
     roster_.federation = scenario.network.federation.empty() ? scenario.name : scenario.network.federation;
-    roster_.runs = flow::hash_of(graph);
+    roster_.runs = hash_of_run(scenario, graph);
     for (const flow::NodeInfo& node : graph.nodes) roster_.names.push_back(node.name);
     roster_.self = self;
     roster_.peers = flow::Island::neighbours(graph, self);
@@ -135,10 +156,13 @@ class Network {
 
   std::vector<Address> addresses(const Scenario& scenario, const flow::Graph& graph) const {
     std::vector<Address> all;
-    for (const NodePlace& place : node_places(scenario, graph, options_.key.has_value())) all.push_back(place.address);
+    for (const NodePlace& place : node_places(scenario, graph, options_.key.has_value(), places_)) {
+      all.push_back(place.address);
+    }
     return all;
   }
 
+  const std::map<std::string, std::string>& places_;
   link::Roster roster_;
   link::Federation::Options options_;
   std::unique_ptr<link::EpollReactor> reactor_;
@@ -152,7 +176,7 @@ void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport
   for (const flow::NodeFailure& failure : outcome.failures) {
     report.why += (report.why.empty() ? "" : "\n") + to_string(failure);
   }
-  if (!outcome.stall.empty()) report.why += outcome.stall;
+  if (!outcome.stall.empty()) report.why += (report.why.empty() ? "" : "\n") + ("it stood still:\n" + outcome.stall);
 }
 
 }  // namespace
@@ -162,14 +186,15 @@ void check_flows(const Scenario& scenario) { (void)plan_flows(scenario); }
 RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                         RunWatch& watch) {
   const PlanOutside outside{watch, clock};
-  FlowPlan plan = plan_flows(scenario, &outside);
+  FlowPlan plan = options.graph == nullptr ? plan_flows(scenario, &outside)
+                                           : plan_one_node(scenario, &outside, options.node, *options.graph);
   const std::uint32_t self = node_called(plan.system.graph(), options.node);
-  Network network(scenario, plan.system.graph(), self);
+  Network network(scenario, plan.system.graph(), self, options.places);
   RunRecord record(scenario, options, clock, disk, {options.node});
   if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
   FlowRecorder recorder(plan, scenario, record, watch, self);
   RunReport report = report_of(scenario);
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
+  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, 1, options);
   flow::Outcome outcome;
   {
     const Observer observer(record, watch, recorder);
@@ -192,35 +217,68 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
 RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   const PlanOutside outside{watch, clock};
   FlowPlan plan = plan_flows(scenario, &outside);
-  return run_plan(plan, scenario, options, clock, disk, watch);
+  return run_plan(std::move(plan), scenario, options, clock, disk, watch);
 }
 
-RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
-                   RunWatch& watch) {
-  const flow::Graph& graph = plan.system.graph();
-  std::vector<std::string> names;
-  for (const flow::NodeInfo& node : graph.nodes) names.push_back(node.name);
-  RunRecord record(scenario, options, clock, disk, names);
-  for (std::uint32_t i = 0; i < names.size(); ++i) {  // who sends nothing has no progress that others could see
-    if (graph.nodes[i].outputs.empty()) record.leave(ParticipantId(i));
+namespace {
+
+/// All that a run of nodes uses. It stays for ever where a thread stays behind in a node's code.
+struct FlowRun {
+  FlowRun(FlowPlan&& planned, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+          RunWatch& watch)
+      : plan(std::move(planned)),
+        record(scenario, options, clock, disk, names_of(plan.system.graph())),
+        recorder(plan, scenario, record, watch) {}
+  FlowPlan plan;
+  RunRecord record;
+  FlowRecorder recorder;
+
+ private:
+  static std::vector<std::string> names_of(const flow::Graph& graph) {
+    std::vector<std::string> names;
+    for (const flow::NodeInfo& node : graph.nodes) names.push_back(node.name);
+    return names;
   }
-  FlowRecorder recorder(plan, scenario, record, watch);
+};
+
+}  // namespace
+
+RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                   RunWatch& watch) {
+  auto run = std::make_unique<FlowRun>(std::move(plan), scenario, options, clock, disk, watch);
+  const flow::Graph& graph = run->plan.system.graph();
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {  // who sends nothing has no progress that others could see
+    if (graph.nodes[i].outputs.empty()) run->record.leave(ParticipantId(i));
+  }
+  if (scenario.flows.executor == flow::How::thread) {
+    run->recorder.expect_one_thread(static_cast<std::uint32_t>(graph.nodes.size()));
+    for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      if (graph.nodes[i].outputs.empty()) run->recorder.drift()->leave(i);
+    }
+  }
   RunReport report = report_of(scenario);
   flow::Outcome outcome;
-  const flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, options.tap != nullptr);
+  const flow::Options how =
+      flow_options(scenario, watch, run->recorder, clock, report.notes, graph.nodes.size(), options);
   {
-    const Observer observer(record, watch, recorder);
-    outcome = flow::run(plan.system, how);
+    const Observer observer(run->record, watch, run->recorder);
+    outcome = flow::run(run->plan.system, how);
   }
-  report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
+  report.simulated = outcome.complete ? scenario.duration : run->recorder.newest().since_zero();
   describe_end(outcome, watch, report);
-  report.programs = recorder.programs();
-  for (std::string& late : recorder.lateness()) report.notes.push_back(std::move(late));
+  report.programs = run->recorder.programs();
+  for (std::string& late : run->recorder.lateness()) report.notes.push_back(std::move(late));
   for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
-  if (plan.conclude) plan.conclude(report);
-  record.finish(report);
+  if (run->plan.conclude && !outcome.given_up) run->plan.conclude(report);
+  report.given_up = outcome.given_up;
+  if (const auto& drift = run->recorder.drift()) {
+    run->record.set_drift(drift->max(), drift->p99(), true, drift->series());
+  }
+  run->record.finish(report);
   report.shares.programs = report.wall;
+  if (outcome.given_up) (void)run.release();
+  if (outcome.given_up) alarm(0);  // the record is whole: no need to be killed (flow/crash.hpp)
   return report;
 }
 

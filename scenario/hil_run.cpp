@@ -28,8 +28,10 @@ std::vector<hil::TargetSpec> target_specs(const Scenario& scenario) {
         throw InputError(program.place_of("library"), "a controller in a library is no target",
                          "make it an executable with `run`, or leave both out for a board");
       }
-      all.push_back({robot + "/" + name, robot, program.every.value_or(SimSpan::zero()), program.to,
-                     static_cast<std::uint32_t>(program.target.links), program.target.on_loss});
+      const ReleaseTerms times{program.every.value_or(SimSpan::zero()), program.offset,
+                               program.deadline.value_or(SimSpan::zero()), program.best_effort};
+      all.push_back({robot + "/" + name, robot, times, program.to, static_cast<std::uint32_t>(program.target.links),
+                     program.target.on_loss});
     }
   }
   if (all.empty()) {
@@ -261,7 +263,8 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
   WorldPlant plant(stage, scenario);
   const std::vector<hil::TargetSpec> targets = target_specs(scenario);
   const Address at = listen_address(scenario);
-  const hil::ServerOptions server_settings = server_options(scenario, stage.step(), at);
+  hil::ServerOptions server_settings = server_options(scenario, stage.step(), at);
+  server_settings.delay = [&stage](const std::string& target) { return stage.faults().take_delay(target); };
   std::vector<std::string> names, participants{"world"};
   for (const hil::TargetSpec& target : targets) names.push_back(target.name);
   participants.insert(participants.end(), names.begin(), names.end());

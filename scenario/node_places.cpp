@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/foreign_text.hpp"
 #include "link/resolve.hpp"
 
 namespace isochron {
@@ -31,9 +32,17 @@ Said said_of(const Scenario& scenario, const std::string& node) {
   return {};
 }
 
+/// Not what a remote shell would take for an option, nor anything that a shell would read.
+bool is_host_name(const std::string& host) {
+  return host.size() <= 255 && host.front() != '-' &&
+         host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@%-") ==
+             std::string::npos;
+}
+
 }  // namespace
 
-std::vector<NodePlace> node_places(const Scenario& scenario, const flow::Graph& graph, bool has_key) {
+std::vector<NodePlace> node_places(const Scenario& scenario, const flow::Graph& graph, bool has_key,
+                                   const std::map<std::string, std::string>& given) {
   constexpr std::uint16_t first_port = 7500;
   std::vector<NodePlace> places;
   std::vector<Mistake> mistakes;
@@ -41,6 +50,14 @@ std::vector<NodePlace> node_places(const Scenario& scenario, const flow::Graph& 
   for (const flow::NodeInfo& node : graph.nodes) {
     const Said said = said_of(scenario, node.name);
     places.push_back({node.name, said.host, Address::loopback(static_cast<std::uint16_t>(first_port + places.size()))});
+    if (!said.host.empty() && !is_host_name(said.host)) {
+      mistakes.push_back({said.section->place_of("host"), "`" + foreign_name(said.host) + "` is not a host's name",
+                          "as in robot.local or user@10.0.0.2"});
+    }
+    if (const auto known = given.find(node.name); known != given.end() && said.at.empty()) {
+      const auto found = link::resolve(known->second);
+      if (found) places.back().address = found->front();
+    }
     if (said.at.empty()) continue;
     const Place& place = said.section->place_of("at");
     const auto found = link::resolve(said.at);

@@ -4,6 +4,7 @@
 //
 // Fails: node_places() throws InputError with every address that cannot be.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct NodePlace {
   Address address;   // 127.0.0.1:7500 and up where nothing is said
 };
 
-/// In the graph's order. Beyond this machine nodes may listen only where they share a key.
-std::vector<NodePlace> node_places(const Scenario& scenario, const flow::Graph& graph, bool has_key);
+/// In the graph's order. Beyond this machine nodes may listen only where they share a key. `given` are addresses, by
+/// the names of nodes, for those of which the scenario says nothing.
+std::vector<NodePlace> node_places(const Scenario& scenario, const flow::Graph& graph, bool has_key,
+                                   const std::map<std::string, std::string>& given = {});
 
 }  // namespace isochron

@@ -4,24 +4,57 @@
 
 #include "journal/disk.hpp"
 #include "journal/mcap_reader.hpp"
+#include "link/program_protocol.hpp"
 
 namespace isochron {
 namespace {
 
 constexpr std::uint8_t clock_value = 100;
-constexpr auto last_kind = static_cast<std::uint8_t>(coordinator::Charge::Kind::unfinished);
+constexpr std::uint8_t thread_order = 101;
+constexpr auto last_kind = static_cast<std::uint8_t>(coordinator::Charge::Kind::woke);
+
+std::string as_text(std::span<const std::byte> bytes) {
+  std::string text;
+  const auto at = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
+  for (std::size_t i = 0; i < bytes.size();) {
+    const unsigned first = at(i);
+    const std::size_t more = first < 0x80                    ? 0
+                             : first >= 0xc2 && first < 0xe0 ? 1
+                             : first >= 0xe0 && first < 0xf0 ? 2
+                             : first >= 0xf0 && first < 0xf5 ? 3
+                                                             : 4;
+    bool good = more < 4 && first != 0;
+    for (std::size_t n = 1; good && n <= more; ++n) good = (at(i + n) & 0xc0) == 0x80;
+    if (good && first == 0xe0) good = at(i + 1) >= 0xa0;
+    if (good && first == 0xed) good = at(i + 1) < 0xa0;
+    if (good && first == 0xf0) good = at(i + 1) >= 0x90;
+    if (good && first == 0xf4) good = at(i + 1) < 0x90;
+    if (good) {
+      for (std::size_t n = 0; n <= more; ++n) text += static_cast<char>(bytes[i + n]);
+      i += more + 1;
+    } else {
+      constexpr const char* digits = "0123456789abcdef";
+      text += std::string("\\x") + digits[first >> 4] + digits[first & 15];
+      ++i;
+    }
+  }
+  return text;
+}
 
 std::string compute_topic(const std::string& program) { return "/compute/" + program; }
 
 }  // namespace
 
 ProgramRecorder::ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
-                                 const std::vector<coordinator::Variable>& variables)
+                                 const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs)
     : record_(record),
       programs_(std::move(programs)),
       speeds_(std::move(speeds)),
       variables_(variables),
+      outputs_(std::move(outputs)),
+      printed_(programs_.size()),
       turns_(programs_.size()) {
+  outputs_.resize(programs_.size());
   for (const std::string& program : programs_) {
     events_.push_back(record.journal().channel<ProgramEvent>("/programs/" + program));
     computes_.push_back(record.journal().channel<ComputeRecord>(compute_topic(program), {.in_digest = false}));
@@ -43,20 +76,49 @@ ProgramEvent event_of(const coordinator::Happening& h, const std::vector<std::st
 
 void ProgramRecorder::happened(const coordinator::Happening& h) {
   last_ = std::max(last_, h.at);
+  if (h.kind == coordinator::Happening::Kind::output) {
+    if (outputs_[h.program] == OutputRecord::none) return;
+    auto& channel = printed_[h.program];
+    if (!channel) {
+      channel = record_.journal().channel<OutputText>(std::string(output_prefix) + programs_[h.program],
+                                                      {.in_digest = outputs_[h.program] == OutputRecord::digest});
+    }
+    record_.producer().write(*channel, h.at, OutputText{h.at, as_text(h.bytes)});
+    return;
+  }
   record_.producer().write(events_[h.program], h.at, event_of(h, programs_, variables_));
 }
 
 void ProgramRecorder::charge(std::uint32_t program, const coordinator::Charge& charge) {
   const Fraction speed = speeds_[program];
   record_.producer().write(computes_[program], last_,
-                           ComputeRecord{static_cast<std::uint8_t>(charge.kind), charge.others_run, charge.link,
-                                         charge.total.ns(), charge.resumed.ns(), speed.numerator, speed.denominator});
+                           ComputeRecord{static_cast<std::uint8_t>(charge.kind),
+                                         charge.others_run,
+                                         charge.link,
+                                         charge.ask,
+                                         charge.total.ns(),
+                                         charge.resumed.ns(),
+                                         speed.numerator,
+                                         speed.denominator,
+                                         {},
+                                         charge.printed});
 }
 
-void ProgramRecorder::clock(std::uint32_t program, std::uint32_t link, SimTime value) {
+void ProgramRecorder::clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) {
+  packed(program, clock_value, link, values);
+}
+
+void ProgramRecorder::order(std::uint32_t program, std::span<const std::byte> order) {
+  packed(program, thread_order, 0, order);
+}
+
+void ProgramRecorder::packed(std::uint32_t program, std::uint8_t kind, std::uint32_t link,
+                             std::span<const std::byte> what) {
   const Fraction speed = speeds_[program];
-  record_.producer().write(computes_[program], last_,
-                           ComputeRecord{clock_value, false, link, value.ns(), 0, speed.numerator, speed.denominator});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(what.data());
+  ComputeRecord record{kind, false, link, 0, 0, 0, speed.numerator, speed.denominator, {}, 0};
+  record.packed.assign(bytes, bytes + what.size());
+  record_.producer().write(computes_[program], last_, record);
 }
 
 void ProgramRecorder::turn(const coordinator::Turn& turn) {
@@ -85,20 +147,26 @@ std::shared_ptr<const coordinator::ComputeTape> load_tape(const std::string& jou
   auto cursor = reader->messages_as_written({.topics = {compute_topic(program)}});
   while (const auto message = cursor.next()) {
     const auto record = cdr_read<ComputeRecord>(message->data);
-    if (!record.ok() || record->link >= 64 || (record->kind > last_kind && record->kind != clock_value)) {
+    if (!record.ok() || record->link >= protocol::links_max ||
+        (record->kind > last_kind && record->kind != clock_value && record->kind != thread_order)) {
       throw InputError(place, "`" + journal + "` has a record of durations that cannot be read");
     }
     tape->cpu_speed = {record->speed_numerator, record->speed_denominator};
-    if (record->kind == clock_value) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(record->packed.data());
+    if (record->kind == thread_order) {
+      tape->order.insert(tape->order.end(), bytes, bytes + record->packed.size());
+    } else if (record->kind == clock_value) {
       if (tape->clocks.size() <= record->link) tape->clocks.resize(record->link + 1);
-      tape->clocks[record->link].push_back(SimTime::from_ns(record->total_ns));
+      tape->clocks[record->link].emplace_back(bytes, bytes + record->packed.size());
     } else {
       coordinator::Charge charge;
       charge.kind = static_cast<coordinator::Charge::Kind>(record->kind);
       charge.others_run = record->others_run;
       charge.link = record->link;
+      charge.ask = record->ask;
       charge.total = CpuTime::from_ns(record->total_ns);
       charge.resumed = SimTime::from_ns(record->resumed_ns);
+      charge.printed = record->printed;
       tape->charges.push_back(charge);
     }
   }

@@ -12,6 +12,7 @@
 #include "coordinator/recorder.hpp"
 #include "journal/journal.hpp"
 #include "scenario/run_record.hpp"
+#include "scenario/scenario.hpp"
 
 namespace isochron {
 
@@ -25,18 +26,22 @@ struct ProgramEvent {
 };
 ISOCHRON_MESSAGE(ProgramEvent, "isochron_msgs/msg/ProgramEvent", at, what, about, stamp, value)
 
-/// One piece of a tape: a charge (its kind as in coordinator/tape.hpp), or a value read from the clock (kind 100).
+/// One piece of a tape: a charge (its kind as in coordinator/tape.hpp), or values read from the clock (kind 100),
+/// packed as in link/clock_values.hpp.
 struct ComputeRecord {
   std::uint8_t kind = 0;
   bool others_run = false;
   std::uint32_t link = 0;
+  std::uint8_t ask = 0;
   std::int64_t total_ns = 0;
   std::int64_t resumed_ns = 0;
   std::int64_t speed_numerator = 1;
   std::int64_t speed_denominator = 1;
+  std::vector<std::uint8_t> packed;
+  std::uint64_t printed = 0;  // of a charge: bytes, up to then
 };
-ISOCHRON_MESSAGE(ComputeRecord, "isochron_msgs/msg/Compute", kind, others_run, link, total_ns, resumed_ns,
-                 speed_numerator, speed_denominator)
+ISOCHRON_MESSAGE(ComputeRecord, "isochron_msgs/msg/Compute", kind, others_run, link, ask, total_ns, resumed_ns,
+                 speed_numerator, speed_denominator, packed, printed)
 
 /// One turn on a core (coordinator/turn.hpp).
 struct TurnRecord {
@@ -50,22 +55,34 @@ inline constexpr std::string_view turns_prefix = "/turns/";
 ProgramEvent event_of(const coordinator::Happening& happening, const std::vector<std::string>& programs,
                       const std::vector<coordinator::Variable>& variables);
 
+/// What a program printed until then. Bytes that are not UTF-8 are written as \xNN.
+struct OutputText {
+  SimTime at;
+  std::string text;
+};
+ISOCHRON_MESSAGE(OutputText, "isochron_msgs/msg/Output", at, text)
+inline constexpr std::string_view output_prefix = "/output/";
+
 class ProgramRecorder final : public coordinator::Recorder {
  public:
   ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
-                  const std::vector<coordinator::Variable>& variables);
+                  const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs = {});
 
   void happened(const coordinator::Happening& happening) override;
   void charge(std::uint32_t program, const coordinator::Charge& charge) override;
-  void clock(std::uint32_t program, std::uint32_t link, SimTime value) override;
+  void clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) override;
+  void order(std::uint32_t program, std::span<const std::byte> order) override;
   void turn(const coordinator::Turn& turn) override;
 
  private:
+  void packed(std::uint32_t program, std::uint8_t kind, std::uint32_t link, std::span<const std::byte> what);
   RunRecord& record_;
   std::vector<std::string> programs_;
   std::vector<Fraction> speeds_;
   const std::vector<coordinator::Variable>& variables_;
+  std::vector<OutputRecord> outputs_;
   std::vector<ChannelId> events_;
+  std::vector<std::optional<ChannelId>> printed_;  // of those that printed
   std::vector<ChannelId> computes_;
   std::vector<std::optional<ChannelId>> turns_;  // of those that had one: boards have none
   SimTime last_;

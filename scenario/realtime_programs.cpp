@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "coordinator/time_stamp_counter.hpp"
 #include "core/own_name.hpp"
 #include "core/time_text.hpp"
+#include "link/plant_access.hpp"
 
 namespace isochron {
 namespace {
@@ -25,6 +27,7 @@ using protocol::Verdict;
 using Kind = Happening::Kind;
 
 constexpr std::size_t most_faults = 20;
+constexpr std::uint32_t looks_before_sleeping = 2000;  // about what a wake-up across cores takes
 
 std::string make_token() {
   std::uint64_t random = 0;
@@ -60,12 +63,13 @@ protocol::Exchange at_time(SimTime now, Verdict verdict = Verdict::ok) {
 }  // namespace
 
 RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant& plant, SimSpan step,
-                                   coordinator::Recorder& recorder)
+                                   coordinator::Recorder& recorder, Delay delay)
     : plant_(plant),
       step_(step),
       recorder_(recorder),
+      delay_(std::move(delay)),
       token_(make_token()),
-      bell_memory_("isochron-bell", 4096),
+      bell_memory_("isochron-bell", protocol::bell_size),
       bell_(*static_cast<protocol::Bell*>(bell_memory_.data())),
       keeper_(std::make_unique<Keeper>(token_)),
       counter_scale_(measure_counter()) {
@@ -76,9 +80,10 @@ RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant&
     m->program = std::move(program);
     ProgramSpec started = m->program.spec;
     started.virtual_clock = false;
-    m->process = std::make_unique<Process>(Process::Start{&started, m->name, bell_memory_.descriptor(), token_, ""});
+    m->process = std::make_unique<Process>(Process::Start{&started, m->name, bell_memory_.descriptor(),
+                                                          token_of(token_, 0), "", protocol::ClockMode::flowing});
     m->channel = std::make_unique<Channel>(m->process->pages());
-    m->channel->set_clock_mode(protocol::ClockMode::flowing, 0);
+    m->board = std::make_unique<RealtimeBoard>(m->process->pages(), plant, static_cast<std::uint32_t>(members_.size()));
     watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
     members_.push_back(std::move(m));
   }
@@ -112,7 +117,7 @@ std::string RealtimePrograms::await_attach(WallSpan within, const std::atomic<bo
   return "";
 }
 
-std::vector<rt::Weaker> RealtimePrograms::prioritise() const {
+std::vector<rt::Weaker> RealtimePrograms::prioritise() {
   for (const auto& m : members_) {
     if (m->program.spec.best_effort) continue;
     // Below the thread that serves them, above everything that is not real-time, in the scenario's own order.
@@ -122,17 +127,43 @@ std::vector<rt::Weaker> RealtimePrograms::prioritise() const {
       return {{"real-time priorities for programs", std::strerror(errno), "run as root, or grant CAP_SYS_NICE"}};
     }
   }
+  served_first_ = true;
   return {};
 }
 
+// Of a link that nobody has taken yet no page is touched: locked memory would have them all, half a gigabyte.
+void RealtimePrograms::protect_spare_links(bool protect) {
+  for (const auto& m : members_) {
+    protocol::Pages& pages = m->process->pages();
+    mprotect(&pages.links[links_prepared], sizeof(protocol::Link) * (protocol::links_max - links_prepared),
+             protect ? PROT_NONE : PROT_READ | PROT_WRITE);
+  }
+}
+
 void RealtimePrograms::serve(SimTime now) {
+  take_notes(now);
   for (std::uint32_t who = 0; who < members_.size(); ++who) {
     while (const auto link = members_[who]->channel->asking()) answer(who, *link, now);
   }
   look_for_ends(now);
 }
 
+void RealtimePrograms::check_memory(SimTime now) {
+  if (wall_now() - memory_checked_ < WallSpan(50ms)) return;
+  memory_checked_ = wall_now();
+  for (const auto& m : members_) {
+    const std::uint64_t limit = m->program.spec.memory_limit;
+    if (m->gone || m->limit_struck || m->process->resident() <= limit) continue;
+    m->limit_struck = true;
+    const std::string text = std::to_string(limit >> 20) + " MiB";
+    m->faults.push_back("at " + to_string(now) + ": uses more memory than its limit of " + text +
+                        " (`memory` in the scenario)");
+    m->process->end_because("ended by its memory limit of " + text);
+  }
+}
+
 void RealtimePrograms::look_for_ends(SimTime now) {
+  check_memory(now);
   for (std::uint32_t who = 0; who < members_.size(); ++who) {
     Member& m = *members_[who];
     if (m.gone || !watcher_->ended(who) || !m.process->ended()) continue;
@@ -151,13 +182,46 @@ void RealtimePrograms::look_for_ends(SimTime now) {
   }
 }
 
+/// Their times are their programs' own; they lie after what was recorded before.
+void RealtimePrograms::take_notes(SimTime now) {
+  notebook_.clear();
+  for (auto& m : members_) {
+    if (!m->board->collect(noted_, std::max(noted_, now), notebook_)) fault(*m, now, "left notes that cannot be read");
+  }
+  noted_ = std::max(noted_, now);
+  notebook_.sort();
+  for (const Noted& note : notebook_.notes) {
+    const auto value = notebook_.value(note);
+    if (!note.write) {
+      tell(note.program, Kind::read, note.at, note.variable, value);
+    } else if (const auto why = protocol::cannot_write(plant_, note.variable, value)) {
+      fault(*members_[note.program], note.at, why->why);  // its library would have asked
+    } else {
+      keep_write(note.program, note.variable, note.at, value);
+    }
+  }
+}
+
 void RealtimePrograms::answer(std::uint32_t who, std::uint32_t link, SimTime now) {
   Member& m = *members_[who];
+  take_notes(now);  // what it did before it asked comes before
   const Exchange asked = m.channel->take(link);
-  m.channel->empty_ring(link, [](SimTime) {});
+  (void)m.channel->empty_ring(link, m.clock_values);
+  if (const SimSpan more = delay_ ? delay_(m.name) : SimSpan::zero(); more > SimSpan::zero()) {
+    m.waits[link] = {};
+    m.waits[link].what = Wait::For::delay;
+    m.waits[link].until = now + more;
+    m.waits[link].delayed = asked;
+    return;
+  }
+  act(who, link, asked, now);
+}
+
+void RealtimePrograms::act(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
+  Member& m = *members_[who];
   switch (static_cast<Ask>(asked.ask)) {
     case Ask::attach:
-      return attach(m, link, asked, now);
+      return attach(who, link, asked, now);
     case Ask::wait:
       return wait(who, link, asked, now);
     case Ask::bind:
@@ -175,29 +239,46 @@ void RealtimePrograms::answer(std::uint32_t who, std::uint32_t link, SimTime now
     case Ask::log:
       tell(who, Kind::log, now, UINT32_MAX, m.channel->payload(link, asked.size));
       return m.channel->answer(link, at_time(now));
+    case Ask::idle:
     case Ask::none:
       break;
   }
-  refuse(m, link, Verdict::refused, now, "request " + std::to_string(asked.ask) + " is unknown here");
+  refuse(m, link, now, {Verdict::refused, "request " + std::to_string(asked.ask) + " is unknown here"});
 }
 
-void RealtimePrograms::refuse(Member& m, std::uint32_t link, Verdict verdict, SimTime now, const std::string& why) {
-  if (m.faults.size() < most_faults) m.faults.push_back("at " + to_string(now) + ": " + why);
-  m.channel->refuse(link, verdict, now, why);
+void RealtimePrograms::fault(Member& m, SimTime now, const std::string& what) {
+  if (m.faults.size() < most_faults) m.faults.push_back("at " + to_string(now) + ": " + what);
 }
 
-void RealtimePrograms::attach(Member& m, std::uint32_t link, const Exchange& asked, SimTime now) {
+void RealtimePrograms::refuse(Member& m, std::uint32_t link, SimTime now, const protocol::Refusal& refusal) {
+  fault(m, now, refusal.why);
+  m.channel->refuse(link, refusal.verdict, now, refusal.why);
+}
+
+void RealtimePrograms::attach(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
+  Member& m = *members_[who];
   if (asked.number != protocol::version) {
-    return refuse(m, link, Verdict::wrong_version, now,
-                  "speaks version " + std::to_string(asked.number) + " of the protocol, not " +
-                      std::to_string(protocol::version));
+    return refuse(
+        m, link, now,
+        {Verdict::wrong_version, "speaks version " + std::to_string(asked.number) +
+                                     " of the protocol, this coordinator " + std::to_string(protocol::version)});
   }
+  tell(who, Kind::start, now, UINT32_MAX, {});
   show_clock(m, now);
+  m.board->open(served_first_ && std::thread::hardware_concurrency() > 1 ? looks_before_sleeping : 0);
   m.channel->answer(link, at_time(now));
 }
 
+void RealtimePrograms::show(SimTime now) {
+  for (auto& m : members_) {
+    if (m->gone) continue;
+    m->board->refresh(in_step(now));
+    show_clock(*m, now);
+  }
+}
+
 void RealtimePrograms::show_clock(Member& m, SimTime now) {
-  m.channel->set_clock(now, SimTime::never(), time_stamp_counter(), counter_scale_);
+  m.channel->set_clock(now, SimTime::never(), time_stamp_counter(), counter_scale_, SimSpan::zero());
 }
 
 /// As in every mode: a first wait returns at once; a release that has passed is run at once, those before it never.
@@ -210,38 +291,29 @@ void RealtimePrograms::wait(std::uint32_t who, std::uint32_t link, const Exchang
     wait.until = SimTime::from_ns(asked.time);
     return;
   }
-  const SimSpan every = m.program.spec.every;
-  const SimSpan period = asked.number == 0 ? every : SimSpan::from_ns(asked.number);
+  const ReleaseTerms terms = m.program.spec.terms();
+  const SimSpan period = asked.number == 0 ? terms.every : SimSpan::from_ns(asked.number);
   if (period <= SimSpan::zero()) {
     wait = {};
-    return refuse(m, link, Verdict::refused, now, "waits without a period, and the scenario declares none");
+    return refuse(m, link, now, {Verdict::refused, "waits without a period, and the scenario declares none"});
   }
   wait.periodic = true;
-  m.program.deadlines->end(now, m.program.deadline > SimSpan::zero() ? m.program.deadline : period, period);
-  Releases& r = m.releases[link];
-  if (!r.started || r.period != period) {
-    r = {period, now - now.since_zero() % period, true};
-    wait.until = now;
-    return;
-  }
-  const std::int64_t passed = (now - r.release) / period;
-  if (passed > 1) m.program.deadlines->skipped(static_cast<std::uint64_t>(passed - 1));
-  r.release += period * std::max<std::int64_t>(passed, 1);
-  wait.until = r.release;
+  // It was done when it asked, not when that was seen here; that the program says so is taken with care.
+  const SimTime done = asked.stamp == 0 ? now : std::clamp(SimTime::from_ns(asked.stamp), std::min(m.let_go, now), now);
+  const SimSpan deadline = terms.deadline > SimSpan::zero() ? terms.deadline : period;
+  m.program.deadlines->end(done, terms.best_effort ? SimSpan::zero() : deadline,
+                           terms.best_effort ? SimSpan::zero() : period);
+  const Releases::Next next = m.releases[link].wait(terms, period, now, done);
+  m.program.deadlines->skipped(next.skipped);
+  wait.until = next.goes_on;
 }
 
 void RealtimePrograms::bind(Member& m, std::uint32_t link, const Exchange& asked, SimTime now) {
-  const std::string name = asked.name;
-  const std::uint32_t index = find_variable(m, name);
-  if (index == no_such_name) {
-    std::string known;
-    for (const Variable& v : plant_.variables()) known += (known.empty() ? "" : ", ") + v.name;
-    return refuse(m, link, Verdict::unknown_name, now, "there is no variable " + name + "; there are: " + known);
-  }
+  protocol::Refusal why;
+  const std::uint32_t index = protocol::find_variable(plant_, m.program.robot, asked.name, asked.type, why);
+  if (index == no_such_name) return refuse(m, link, now, why);
   const Variable& variable = plant_.variables()[index];
-  if (asked.type[0] != 0 && variable.type != asked.type) {
-    return refuse(m, link, Verdict::wrong_type, now, name + " is " + variable.type + ", not " + asked.type);
-  }
+  m.board->show(index, in_step(now));
   Exchange exchange = at_time(now);
   exchange.index = index;
   exchange.number = static_cast<std::int64_t>(variable.size);
@@ -251,32 +323,38 @@ void RealtimePrograms::bind(Member& m, std::uint32_t link, const Exchange& asked
 
 void RealtimePrograms::read(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
   Member& m = *members_[who];
-  const auto& variables = plant_.variables();
-  if (asked.index >= variables.size() || !variables[asked.index].readable ||
-      variables[asked.index].size > protocol::payload_max) {
-    return refuse(m, link, Verdict::refused, now, "reads a variable that cannot be read");
-  }
-  const SimTime there = plant_.asked(asked.index, in_step(now));
+  protocol::Refusal why;
+  const auto list = protocol::asked_for(plant_, asked.index, m.channel->payload(link, asked.size), why);
+  if (!list) return refuse(m, link, now, why);
+  const SimTime there = protocol::all_there(plant_, *list, in_step(now));
   if (there <= now) return answer_reading(who, link, asked.index, now);
   m.waits[link] = {.what = Wait::For::reading, .until = there, .variable = asked.index};
 }
 
 void RealtimePrograms::answer_reading(std::uint32_t who, std::uint32_t link, std::uint32_t variable, SimTime now) {
   Member& m = *members_[who];
-  const Variable& v = plant_.variables()[variable];
-  std::span<std::byte> value = m.channel->room(link).first(v.size);
   Exchange exchange = at_time(now);
-  if (v.varies) {
-    const Sample sample = plant_.sample(variable, in_step(now), value);
-    value = value.first(sample.size);
-    exchange.stamp = sample.stamp.ns();
-    if (sample.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
-  } else {
-    plant_.read(variable, in_step(now), value);
-  }
-  tell(who, Kind::read, now, variable, value);
-  exchange.size = static_cast<std::uint32_t>(value.size());
+  read_plant(m, link, variable, now, exchange);
+  protocol::for_each_item(variable, m.channel->payload(link, exchange.size), [&](std::uint32_t each, auto value) {
+    if (!protocol::can_read(plant_, each)) return;
+    // What varies is in the record of its sensor already; which one it was is enough here.
+    const bool varies = plant_.variables()[each].varies;
+    tell(who, Kind::read, now, each, value.first(varies ? 0 : value.size()), SimTime::from_ns(exchange.stamp));
+  });
+  m.board->refresh(in_step(now));  // a reading that was asked for is newer than what hangs there
   m.channel->answer(link, exchange);
+}
+
+void RealtimePrograms::read_plant(Member& m, std::uint32_t link, std::uint32_t variable, SimTime now,
+                                  Exchange& exchange) {
+  const auto list = variable == protocol::several
+                        ? protocol::ItemList::read(m.channel->payload(link, protocol::payload_max))
+                        : std::nullopt;
+  const Sample read =
+      protocol::read_all(plant_, variable, list.value_or(protocol::ItemList()), in_step(now), m.channel->room(link));
+  exchange.size = static_cast<std::uint32_t>(read.size);
+  exchange.stamp = read.stamp.ns();
+  if (read.size == 0) exchange.verdict = static_cast<std::uint32_t>(Verdict::nothing);
 }
 
 /// The plant is asked within its present step, also when that is late.
@@ -286,27 +364,24 @@ SimTime RealtimePrograms::in_step(SimTime now) const {
 
 void RealtimePrograms::write(std::uint32_t who, std::uint32_t link, const Exchange& asked, SimTime now) {
   Member& m = *members_[who];
-  if (asked.index >= plant_.variables().size() || !plant_.variables()[asked.index].writable) {
-    return refuse(m, link, Verdict::refused, now, "writes a variable that cannot be written");
-  }
-  const Variable& variable = plant_.variables()[asked.index];
-  if (asked.size != variable.size) {
-    return refuse(
-        m, link, Verdict::wrong_type, now,
-        "writes " + std::to_string(asked.size) + " bytes to " + variable.name + " of " + std::to_string(variable.size));
-  }
-  if (writes_used_ == writes_.size()) writes_.emplace_back();
-  Write& write = writes_[writes_used_];  // a copy that the program cannot change any more
   const auto from = m.channel->payload(link, asked.size);
-  write.variable = asked.index;
-  write.at = now;
-  write.value.assign(from.begin(), from.end());
-  if (const auto fit = plant_.check(asked.index, write.value); !fit.ok()) {
-    return refuse(m, link, Verdict::refused, now, "writes to " + variable.name + ": " + fit.error());
+  asked_.assign(from.begin(), from.end());  // a copy that the program cannot change any more
+  if (const auto why = protocol::cannot_write_all(plant_, asked.index, asked_)) {
+    return refuse(m, link, now, *why);
   }
-  ++writes_used_;
-  tell(who, Kind::write, now, asked.index, write.value);
+  protocol::for_each_item(asked.index, std::span(asked_),
+                          [&](std::uint32_t variable, auto value) { keep_write(who, variable, now, value); });
   m.channel->answer(link, at_time(now));
+}
+
+void RealtimePrograms::keep_write(std::uint32_t who, std::uint32_t variable, SimTime at,
+                                  std::span<const std::byte> value) {
+  if (writes_used_ == writes_.size()) writes_.emplace_back();
+  Write& write = writes_[writes_used_++];
+  write.variable = variable;
+  write.at = at;
+  write.value.assign(value.begin(), value.end());
+  tell(who, Kind::write, at, variable, value);
 }
 
 void RealtimePrograms::apply_writes() {
@@ -320,19 +395,18 @@ void RealtimePrograms::send(std::uint32_t who, std::uint32_t link, const Exchang
   const std::string name = asked.name[0] == 0 ? m.program.spec.to : asked.name;
   const std::uint32_t to = find_program(m, name);
   if (to == no_such_name) {
-    return refuse(m, link, Verdict::unknown_name, now,
-                  name.empty() ? "sends to nobody: name a program, or give it `to:` in the scenario"
-                               : "sends to " + name + ", which is no program of this run");
+    return refuse(m, link, now, protocol::nobody_to_send_to(name));
   }
   const auto from = m.channel->payload(link, asked.size);
   tell(who, Kind::send, now, to, from);
   if (!members_[to]->mailbox.put({now, now, who, m.letters++, asked.type, {from.begin(), from.end()}})) {
-    return refuse(m, link, Verdict::refused, now, "sends to " + name + ", which does not read its messages");
+    return refuse(m, link, now, protocol::does_not_read(name));
   }
   m.channel->answer(link, at_time(now));
   for (std::uint32_t other = 0; other < members_[to]->channel->links_used(); ++other) {
     const Wait& wait = members_[to]->waits[other];
-    if (wait.what == Wait::For::message && (wait.from == anybody || wait.from == who)) hand_over(to, other, now);
+    if (wait.what == Wait::For::message && (wait.from == protocol::anybody || wait.from == who))
+      hand_over(to, other, now);
   }
 }
 
@@ -348,8 +422,7 @@ void RealtimePrograms::receive(std::uint32_t who, std::uint32_t link, const Exch
     wait.from = find_program(m, asked.name);
     if (wait.from == no_such_name) {
       wait = {};
-      return refuse(m, link, Verdict::unknown_name, now,
-                    std::string("receives from ") + asked.name + ", which is no program of this run");
+      return refuse(m, link, now, protocol::nobody_to_receive_from(asked.name));
     }
   }
   if (hand_over(who, link, now)) return;
@@ -360,18 +433,13 @@ void RealtimePrograms::receive(std::uint32_t who, std::uint32_t link, const Exch
 bool RealtimePrograms::hand_over(std::uint32_t who, std::uint32_t link, SimTime now) {
   Member& m = *members_[who];
   const Wait wait = m.waits[link];
-  const Letter* first = m.mailbox.peek(wait.from, now);
-  if (first == nullptr) return false;
-  m.waits[link] = {};
-  if (!wait.type.empty() && first->type != wait.type) {
-    refuse(m, link, Verdict::wrong_type, now, "expects " + wait.type + ", but a " + first->type + " came");
-    return true;
-  }
-  if (first->bytes.size() > wait.capacity) {
-    refuse(m, link, Verdict::too_large, now, "has no room for a message of " + std::to_string(first->bytes.size()));
-    return true;
-  }
   const auto letter = m.mailbox.take(wait.from, now);
+  if (!letter) return false;
+  m.waits[link] = {};
+  if (const auto why = protocol::cannot_receive(*letter, members_[letter->from]->name, wait.type, wait.capacity)) {
+    refuse(m, link, now, *why);
+    return true;
+  }
   tell(who, Kind::receive, now, letter->from, letter->bytes, letter->sent);
   std::memcpy(m.channel->room(link).data(), letter->bytes.data(), letter->bytes.size());
   Exchange exchange = at_time(now);
@@ -387,10 +455,17 @@ void RealtimePrograms::let_go(std::uint32_t who, std::uint32_t link, SimTime now
   Member& m = *members_[who];
   const Wait wait = m.waits[link];
   m.waits[link] = {};
+  m.let_go = now;
+  if (wait.what == Wait::For::delay) {
+    Exchange asked = wait.delayed;
+    asked.stamp = 0;  // it was done now, not when it asked
+    return act(who, link, asked, now);
+  }
   if (wait.what == Wait::For::reading) return answer_reading(who, link, wait.variable, now);
   if (wait.periodic) {
-    m.program.deadlines->begin(wait.until, now);
-    tell(who, Kind::release, now, UINT32_MAX, {}, wait.until);
+    const SimTime release = m.releases[link].release();
+    m.program.deadlines->begin(release, now);
+    tell(who, Kind::release, now, UINT32_MAX, {}, release);
   }
   show_clock(m, now);
   m.channel->answer(link, at_time(now, wait.what == Wait::For::message ? Verdict::nothing : Verdict::ok));
@@ -432,16 +507,14 @@ std::uint32_t RealtimePrograms::find_program(const Member& from, std::string_vie
                   [](const auto& member) -> const std::string& { return member->name; });
 }
 
-std::uint32_t RealtimePrograms::find_variable(const Member& m, std::string_view name) const {
-  return find_own(plant_.variables(), m.program.robot, name, &Variable::name);
-}
-
 void RealtimePrograms::end(SimTime now) {
+  for (auto& m : members_) m->board->close();
+  take_notes(now);
   for (auto& m : members_) {
     if (!m->gone) m->cpu = m->process->cpu_time() - m->cpu_base;
     m->channel->set_over();
     show_clock(*m, now);
-    m->channel->set_clock_mode(protocol::ClockMode::held, 0);
+    m->channel->set_clock_mode(protocol::ClockMode::held);
     m->channel->answer_all_ended(now);
   }
   const WallTime deadline = wall_now() + WallSpan(300ms);
@@ -450,8 +523,11 @@ void RealtimePrograms::end(SimTime now) {
     all = true;
     for (auto& m : members_) {
       while (const auto link = m->channel->asking()) {
-        m->channel->take(*link);
-        m->channel->answer(*link, at_time(now, Verdict::ended));
+        const Exchange asked = m->channel->take(*link);
+        Exchange exchange = at_time(now);
+        if (static_cast<Ask>(asked.ask) == Ask::read) read_plant(*m, *link, asked.index, now, exchange);
+        exchange.verdict = static_cast<std::uint32_t>(Verdict::ended);
+        m->channel->answer(*link, exchange);
       }
       all = m->process->ended() && all;
     }

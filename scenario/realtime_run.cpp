@@ -13,6 +13,7 @@
 
 #include "coordinator/futex.hpp"
 #include "core/time_text.hpp"
+#include "rt/cpu_latency.hpp"
 #include "rt/thread.hpp"
 #include "scenario/coordinator_specs.hpp"
 #include "scenario/program_record.hpp"
@@ -49,14 +50,9 @@ void check_periods(const Scenario& scenario) {
 std::vector<RealtimeProgram> programs_of(const Scenario& scenario, RunRecord& record) {
   std::vector<RealtimeProgram> programs;
   for (coordinator::RobotSpec& robot : robot_specs(scenario)) {
-    const auto section = std::find_if(scenario.robots.begin(), scenario.robots.end(),
-                                      [&](const auto& entry) { return entry.first == robot.name; });
     for (coordinator::ProgramSpec& spec : robot.programs) {
-      const auto program = std::find_if(section->second.programs.begin(), section->second.programs.end(),
-                                        [&](const auto& entry) { return entry.first == spec.name; });
       const std::string name = robot.name + "/" + spec.name;
-      programs.push_back({robot.name, std::move(spec), program->second.deadline.value_or(SimSpan::zero()),
-                          std::make_unique<Deadlines>(record, record.producer(), name)});
+      programs.push_back({robot.name, std::move(spec), std::make_unique<Deadlines>(record, record.producer(), name)});
     }
   }
   return programs;
@@ -118,6 +114,7 @@ class Show {
 
   /// Commands that were written before the step's time act from the next step on: all that is late acts once.
   void step_world() {
+    const SimTime before = stage_.world().time();
     while (next_step() <= std::min(now(), end_)) {
       const SimTime due = next_step();
       const WallTime begin = wall_now();
@@ -133,6 +130,7 @@ class Show {
       record_.progress(ParticipantId(0), due);
       record_.progress(ParticipantId(1), now());
     }
+    if (stage_.world().time() != before) programs_.show(now());
   }
 
   void look() {
@@ -199,7 +197,8 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   for (const RealtimeProgram& program : programs) names.push_back(program.robot + "/" + program.spec.name);
   ProgramRecorder recorder(record, names, std::vector<Fraction>(names.size(), Fraction{1, 1}), plant.variables());
   RunReport report = report_of(scenario);
-  RealtimePrograms desk(std::move(programs), plant, stage.step(), recorder);
+  RealtimePrograms desk(std::move(programs), plant, stage.step(), recorder,
+                        [&stage](const std::string& program) { return stage.faults().take_delay(program); });
   Show show(stage, plant, desk, controllers, record, watch, scenario.duration);
 
   if (std::string why = desk.await_attach(attach_within, watch.stop_flag()); !why.empty()) {
@@ -211,12 +210,17 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   const Rights rights = scenario.time.privileges;
   const auto weaker_programs = rights == Rights::without ? std::vector<rt::Weaker>{} : desk.prioritise();
   if (rights == Rights::insist && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);
+  // A core that fell asleep is slow to wake, and every release and every answer wakes one.
+  std::optional<rt::CpuLatencyRequest> awake;
+  if (rights != Rights::without) awake.emplace(0us);
   ZeroHour zero;
+  desk.protect_spare_links(true);  // each of these threads locks the memory there is
   try {
     note_weaker(controllers.start(record, zero, rights), report);
     rt::Thread thread(realtime_thread("isochron", rt::Priority::below_max(15), rights),
                       [&] { show.run(zero.await()); });
     note_weaker(thread.weaker(), report);
+    desk.protect_spare_links(false);
     zero.set(wall_now() + until_zero);
     thread.join();
   } catch (const rt::Insisted& insisted) {

@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "core/cdr.hpp"
+#include "scenario/trust.hpp"
 
 namespace isochron {
 namespace {
 
 constexpr const char* file_key = "file";
 constexpr const char* folder_key = "folder";
+constexpr const char* mark_key = "mark";
 
 std::optional<std::string> attached_text(McapReader& journal, std::string_view name) {
   for (const mcap::AttachmentIndex& index : journal.attachments()) {
@@ -57,8 +59,15 @@ void check_repeats(const Scenario& scenario, const McapReader& journal) {
 
 mcap::TextMap recorded_scenario::origin_of(const Scenario& scenario) {
   std::error_code ignored;
-  return {{file_key, scenario.file},
-          {folder_key, std::filesystem::absolute(scenario.folder, ignored).lexically_normal().string()}};
+  const std::string folder = std::filesystem::absolute(scenario.folder, ignored).lexically_normal().string();
+  return {{file_key, scenario.file}, {folder_key, folder}, {mark_key, own_mark(scenario.text, folder)}};
+}
+
+bool recorded_scenario::is_own(McapReader& journal) {
+  const auto text = attached_text(journal, attachment);
+  const mcap::TextMap origin = journal.metadata(record);
+  const auto folder = origin.find(folder_key), mark = origin.find(mark_key);
+  return text && folder != origin.end() && mark != origin.end() && bears_own_mark(mark->second, *text, folder->second);
 }
 
 Scenario scenario_of(McapReader& journal, const std::string& folder) {

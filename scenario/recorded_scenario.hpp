@@ -17,6 +17,8 @@ namespace recorded_scenario {
 inline constexpr const char* record = "scenario";  // the metadata record; its entries are origin_of()
 inline constexpr const char* attachment = "scenario.yaml";
 mcap::TextMap origin_of(const Scenario& scenario);
+/// This user's Isochron recorded it, on this machine (scenario/trust.hpp).
+bool is_own(McapReader& journal);
 }  // namespace recorded_scenario
 
 /// The scenario of a journal as it was run. `folder` is where its files are now; "" = where they were.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
@@ -83,8 +84,21 @@ class SectionWriter {
   static TypeText text_of(const Pace& v, const std::string&) {
     return {"pace", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
   }
+  static TypeText text_of(const StartDate& v, const std::string&) {
+    return {"date, or `now`", quote(to_string(v)), {{"type", "string"}}};
+  }
+  static TypeText text_of(const StartUp& v, const std::string&) {
+    return {"`charged`, or a CPU time", quote(to_string(v)), {{"type", "string"}}};
+  }
   static TypeText text_of(const Share& v, const std::string&) {
     return {"share", quote(Json(v.value * 100).dump() + "%"), {{"type", Json::array({"number", "string"})}}};
+  }
+  static TypeText text_of(const PolicySection&, const std::string&) {
+    return {
+        "`fixed-priority`, `least-progress`, a tree such as `{fair: {a: {share: 2, fixed: [x, y]}, b: {share: 1}}}`, "
+        "or `{library: FILE}`",
+        "`fixed-priority`",
+        {{"oneOf", Json::array({{{"enum", Words<PolicyWord>::list}}, {{"type", "object"}}})}}};
   }
   static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
@@ -129,8 +143,12 @@ class SectionWriter {
     describe(inner, section);
     inner_.push_back(inner.markdown());
     Json schema = inner.schema();
-    if constexpr (requires { from_word(section, std::string()); }) {
-      schema = {{"oneOf", Json::array({{{"type", "string"}}, schema})}};
+    Json forms = Json::array();
+    if constexpr (requires { from_word(section, std::string()); }) forms.push_back({{"type", "string"}});
+    if constexpr (requires { list_form(section); }) forms.push_back({{"type", "array"}});
+    if (!forms.empty()) {
+      forms.push_back(schema);
+      schema = {{"oneOf", forms}};
     }
     return {"[`" + path + "`](#" + anchor(path) + ")", "", schema};
   }
@@ -167,7 +185,7 @@ std::string scenario_json_schema() {
   describe(writer, scenario);
   Json json{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Isochron scenario"}};
   json.update(writer.schema());
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace isochron

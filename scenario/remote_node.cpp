@@ -27,6 +27,7 @@ flow::AssemblyPlan plan_for(const flow::Options& options) {
   plan.settings.digest = options.digest;
   plan.settings.recorder = options.recorder;
   plan.settings.hold_limit = options.hold_limit;
+  plan.settings.poison = options.poison;
   return plan;
 }
 
@@ -151,9 +152,15 @@ void RemoteNode::look_around() {
     trouble = trouble || federation_.session(peer).silent(looked_);
   }
   const WallSpan patience = trouble ? WallSpan(explain_after) : options_.stall_after;
-  if (told_ || patience == WallSpan::zero() || looked_ - moved_ < patience) return;
+  const WallSpan stood = looked_ - moved_;
+  const bool over = options_.end_on_stall && options_.stall_after > WallSpan::zero() && stood >= options_.stall_after;
+  if (patience == WallSpan::zero() || stood < patience || (told_ && !over)) return;
+  const flow::WaitForGraph graph = standing();
+  if (!told_ && options_.on_stall) options_.on_stall(graph);
   told_ = true;
-  if (options_.on_stall) options_.on_stall(standing());
+  if (!over) return;
+  outcome_.stall = to_string(graph);
+  end("node " + island_.node().name() + " stood still");
 }
 
 }  // namespace isochron

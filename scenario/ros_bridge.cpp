@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
 #include "link/ros/ros_wire.hpp"
 #include "scenario/ros_types.hpp"
@@ -351,7 +352,7 @@ void RosBridge::serve() {
                                 {"duration_s", scenario_.duration.seconds()},
                                 {"paused", control.paused()},
                                 {"stall", control.stall()}};
-    return link::RosGraph::Answer{true, answer.dump()};
+    return link::RosGraph::Answer{true, json_text(answer)};
   };
   ros_->serve(section_.name + "/pause", [&control, say] {
     control.pause();

@@ -83,7 +83,9 @@ RunReport report_of(const Scenario& scenario) {
 
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
 
-RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
+RunReport run_scenario(const Scenario& scenario, const RunOptions& asked, Clock& clock, Disk& disk, RunWatch& watch) {
+  RunOptions options = asked;
+  options.on_journal_failure = [&watch] { watch.stop(); };  // a run without its record is of no use to anybody
   if (!options.marks.empty()) watch.control().plan(options.marks);
   if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);

@@ -85,6 +85,10 @@ struct ProgramReport {
   std::uint64_t preemptions = 0;
   SimSpan executed;
   SimSpan waited;
+  SimSpan blocked;                              // in calls that are not followed
+  CpuSpan startup;                              // executed before it first waited, and not charged
+  std::uint64_t outsiders = 0;                  // processes that it started: they took no part, and saw real time
+  CpuSpan outsiders_cpu;                        // what these used, charged to nobody
   std::string end;                              // how it ended, if not with the run
   std::optional<Timing> timing = std::nullopt;  // in real time
 };
@@ -115,6 +119,7 @@ struct RunReport {
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
+  bool given_up = false;  // a thread stayed behind in somebody's code: end the process without further ado
 
   [[nodiscard]] double real_time_factor() const;
   [[nodiscard]] double coordination_share() const;
@@ -126,9 +131,13 @@ struct RunOptions {
   std::string journal;                              // "" = as the scenario says
   std::map<std::string, std::string> machine = {};  // recorded with the run
   std::string node = {};                            // run this node only; the others run elsewhere
-  bool show_output = false;                         // of programs, on our stderr
-  std::vector<Mark> marks = {};                     // what is done to the run, when; as in a recorded one
-  JournalTap* tap = nullptr;                        // sees what is recorded, as it is
+  std::map<std::string, std::string> places = {};   // where nodes listen of which the scenario does not say it
+  const flow::Graph* graph = nullptr;             // the whole system, where it is known and only one node is to be made
+  bool show_output = false;                       // of programs, on our stderr
+  std::vector<Mark> marks = {};                   // what is done to the run, when; as in a recorded one
+  JournalTap* tap = nullptr;                      // sees what is recorded, as it is
+  unsigned char poison = 0;                       // not 0: nodes find it in the memory of messages that they fill
+  std::function<void()> on_journal_failure = {};  // the disk is full, or the file was deleted; from any thread
   /// Mode hil: told where targets connect to, and who is awaited.
   std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};
   /// Runs it another way than the scenario's mode: as one client of a world that is served elsewhere.

@@ -55,6 +55,8 @@ class RunControl {
   /// Before the run: at the step that begins at Mark::at, or the first after it. For a replay.
   void plan(std::vector<Mark> marks);
 
+  /// Whether hold() could hold anybody now.
+  [[nodiscard]] bool wishes() const { return paused() || steps_.load(std::memory_order_relaxed) != 0 || speed() != 0; }
   /// Returns when simulated time `next` may be reached; at once when `stopping`.
   void hold(SimTime next, Clock& clock, const std::atomic<bool>& stopping);
   /// What was asked for since the last call, and what was planned up to `now`.

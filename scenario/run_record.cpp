@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contained.hpp"
 #include "core/time_text.hpp"
 #include "scenario/recorded_scenario.hpp"
 
@@ -31,6 +32,9 @@ std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions
   JournalOptions journal;
   journal.when_full = when_full(scenario);
   journal.tap = options.tap;
+  if (options.on_journal_failure) {
+    journal.on_failure = [stop = options.on_journal_failure](const DiskError&) { stop(); };
+  }
   for (const auto& [key, value] : options.machine) journal.about_the_run.emplace(key, value);
   journal.about_the_run.emplace("scenario", scenario.name);
   journal.about_the_run.emplace("seed", std::to_string(scenario.seed));
@@ -92,13 +96,19 @@ void RunRecord::finish(RunReport& report) {
                      DriftRecord{point.until, point.most.seconds()});
   }
   report.journal = file_;
-  const std::string summary = to_json(report);
-  journal_->attach("report.json", "application/json", std::as_bytes(std::span(summary)));
-  report.record = journal_->close();
-  if (report.record.dropped > 0) {
-    report.notes.push_back(std::to_string(report.record.dropped) +
-                           " records were dropped; the journal is not complete");
+  if (const std::uint64_t faults = contained_count(); faults > 0) {
+    report.notes.push_back(std::to_string(faults) +
+                           " times what a page or peer said was more than Isochron could bear; " +
+                           "the run went on (see what it printed)");
   }
+  // What the journal says of the run is what the command says.
+  report.record = journal_->close("report.json", "application/json", [&](const JournalSummary& so_far) {
+    report.record = so_far;
+    if (so_far.dropped > 0) {
+      report.notes.push_back(std::to_string(so_far.dropped) + " records were dropped; the journal is not complete");
+    }
+    return to_json(report);
+  });
   if (report.record.error && report.end != RunReport::End::failed) {
     report.end = RunReport::End::failed;
     report.why = "the journal could not be written: " + report.record.error->what;

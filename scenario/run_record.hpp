@@ -33,6 +33,8 @@ class RunRecord {
   [[nodiscard]] WallTime start() const { return start_; }
 
   void progress(ParticipantId who, SimTime at) { ledger_.record(who, clock_.now(), at); }
+  /// The same for what happened a moment ago.
+  void progress(ParticipantId who, SimTime at, WallTime when) { ledger_.record(who, when, at); }
   void leave(ParticipantId who) { ledger_.leave(who, clock_.now()); }
   /// Now and then from the run's loop: keeps the drift exact and the display fresh.
   void look(RunWatch& watch, SimTime now);

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "scenario/run.hpp"
 
 namespace isochron {
@@ -28,7 +29,11 @@ Json to_json(const ProgramReport& p) {
             {"missed_deadlines", p.missed_deadlines},
             {"preemptions", p.preemptions},
             {"executed_s", p.executed.seconds()},
-            {"waited_s", p.waited.seconds()}};
+            {"waited_s", p.waited.seconds()},
+            {"blocked_s", p.blocked.seconds()},
+            {"startup_cpu_s", p.startup.seconds()},
+            {"outsiders", p.outsiders},
+            {"outsiders_cpu_s", p.outsiders_cpu.seconds()}};
   if (!p.end.empty()) json["end"] = p.end;
   if (p.timing) {
     json["late_ns"] = to_json(p.timing->late);
@@ -90,7 +95,7 @@ Json agents_json(const AgentsReport& report) {
 
 }  // namespace
 
-std::string to_json(const HilReport& report) { return hil_json(report).dump(); }
+std::string to_json(const HilReport& report) { return json_text(hil_json(report)); }
 
 double RunReport::real_time_factor() const { return wall.ns() > 0 ? simulated.seconds() / wall.seconds() : 0; }
 
@@ -101,37 +106,36 @@ double RunReport::coordination_share() const {
 std::string to_json(const RunReport& report) {
   Json programs = Json::array();
   for (const ProgramReport& program : report.programs) programs.push_back(to_json(program));
-  Json json{{"scenario", report.scenario},
-            {"mode", Words<Mode>::list[static_cast<std::size_t>(report.mode)]},
-            {"end", to_string(report.end)},
-            {"why", report.why},
-            {"simulated_s", report.simulated.seconds()},
-            {"wall_s", report.wall.seconds()},
-            {"real_time_factor", report.real_time_factor()},
-            {"drift_max_ns", report.drift_max.ns()},
-            {"drift_p99_ns", report.drift_p99.ns()},
-            {"drift_exact", report.drift_exact},
-            {"digest", report.record.digest.hex},
-            {"digest_complete", report.record.digest.complete},
-            {"coordination_share", report.coordination_share()},
-            {"wall_shares_s",
-             {{"programs", report.shares.programs.seconds()},
-              {"world", report.shares.world.seconds()},
-              {"coordination", report.shares.coordination.seconds()},
-              {"waited", report.shares.waited.seconds()},
-              {"idle", report.shares.idle.seconds()}}},
-            {"control", report.control},
-            {"programs", programs},
-            {"journal",
-             {{"file", report.journal},
-              {"records", report.record.messages},
-              {"bytes", report.record.bytes},
-              {"dropped", report.record.dropped}}},
-            {"notes", report.notes}};
+  Json json{
+      {"scenario", report.scenario},
+      {"mode", Words<Mode>::list[static_cast<std::size_t>(report.mode)]},
+      {"end", to_string(report.end)},
+      {"why", report.why},
+      {"simulated_s", report.simulated.seconds()},
+      {"wall_s", report.wall.seconds()},
+      {"real_time_factor", report.real_time_factor()},
+      {"drift_max_ns", report.drift_max.ns()},
+      {"drift_p99_ns", report.drift_p99.ns()},
+      {"drift_exact", report.drift_exact},
+      {"digest", report.record.digest.hex},
+      {"digest_complete", report.record.digest.complete},
+      {"coordination_share", report.coordination_share()},
+      {"wall_shares_s",
+       {{"programs", report.shares.programs.seconds()},
+        {"world", report.shares.world.seconds()},
+        {"coordination", report.shares.coordination.seconds()},
+        {"waited", report.shares.waited.seconds()},
+        {"idle", report.shares.idle.seconds()}}},
+      {"control", report.control},
+      {"programs", programs},
+      {"journal", {{"file", report.journal}, {"records", report.record.messages}, {"dropped", report.record.dropped}}},
+      {"notes", report.notes}};
+  // The report inside a journal cannot tell how large that is going to be.
+  if (report.record.bytes > 0) json["journal"]["bytes"] = report.record.bytes;
   if (report.hil) json["hil"] = hil_json(*report.hil);
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);
-  return json.dump();
+  return json_text(json);
 }
 
 }  // namespace isochron

@@ -29,7 +29,7 @@ RunReport run_flows(const Scenario& scenario, const RunOptions& options, Clock& 
 RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 
 /// A system of any origin, by the scenario's executor.
-RunReport run_plan(FlowPlan& plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                    RunWatch& watch);
 
 void check_agents(const Scenario& scenario);

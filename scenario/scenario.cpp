@@ -35,11 +35,10 @@ class Checker {
       : scenario_(scenario), folder_(std::move(folder)), mistakes_(mistakes) {}
 
   void check() {
-    if (scenario_.duration <= SimSpan::zero())
-      say(scenario_, "duration", "must be more than nothing", "as in `duration: 20s`");
-    if (scenario_.time.hang <= WallSpan::zero()) say(scenario_.time, "hang", "must be more than nothing", "");
+    if (scenario_.duration <= SimSpan::zero()) say(scenario_, "duration", "must be positive", "as in `duration: 20s`");
+    if (scenario_.time.hang <= WallSpan::zero()) say(scenario_.time, "hang", "must be positive", "");
     if (scenario_.time.cores == 0u) say(scenario_.time, "cores", "must be one or more", "");
-    if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be more than nothing", "");
+    if (scenario_.time.quantum <= SimSpan::zero()) say(scenario_.time, "quantum", "must be positive", "");
     if (scenario_.flows.workers < 1 || scenario_.flows.workers > 256)
       say(scenario_.flows, "workers", "must be 1 to 256", "");
     if (scenario_.flows.capacity && *scenario_.flows.capacity < 1)
@@ -56,6 +55,7 @@ class Checker {
     }
     for (const auto& [name, vehicle] : scenario_.vehicles) check_driver(vehicle.driver);
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
+    for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
   }
 
@@ -64,7 +64,7 @@ class Checker {
     mistakes_.push_back({section.place_of(key), "`" + std::string(key) + "` " + std::move(what), std::move(hint)});
   }
   void check_world(const WorldSection& world) {
-    if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be more than nothing", "");
+    if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be positive", "");
   }
   void check_driver(const DriverSection& driver) {
     if (!driver.file.empty() && !driver.path.empty()) {
@@ -74,7 +74,7 @@ class Checker {
       mistakes_.push_back({driver.place, "a driver needs a `file` or a `path`", "or write `driver: program`"});
     }
     if (driver.path.size() == 1) say(driver, "path", "needs two points", "as in `path: [[0, 0], [100, 0]]`");
-    if (driver.every <= SimSpan::zero()) say(driver, "every", "must be more than nothing", "");
+    if (driver.every <= SimSpan::zero()) say(driver, "every", "must be positive", "");
     if (driver.speed < 0) say(driver, "speed", "must not be negative", "");
   }
   void check_compute(const ComputeSection& compute) {
@@ -85,14 +85,27 @@ class Checker {
     }
   }
   void check_robot(const RobotSection& robot) {
-    std::set<std::string> names;
-    for (const auto& [name, program] : robot.programs) names.insert(name);
+    std::vector<std::string> in_order;
+    for (const auto& [name, program] : robot.programs) in_order.push_back(name);
+    const std::set<std::string> names(in_order.begin(), in_order.end());
     if (robot.cores < 1 || robot.cores > 64) say(robot, "cores", "must be 1 to 64", "");
+    check_policy(robot.policy, in_order, mistakes_);
+    const bool by_priority =
+        !robot.policy.tree && robot.policy.library.empty() && robot.policy.word == PolicyWord::fixed_priority;
     for (const auto& [name, program] : robot.programs) {
       check_program(name, program, names);
-      if (program.core >= robot.cores) {
+      if (program.core && *program.core >= robot.cores) {
         say(program, "core", "is beyond the robot's " + std::to_string(robot.cores), "give the robot `cores: N`");
       }
+      if (!by_priority && robot.policy.library.empty() && program.key_places.contains("priority")) {
+        say(program, "priority", "has no effect under the robot's policy", "leave it out, or use fixed-priority");
+      }
+    }
+  }
+  void check_node(const std::string& name, const NodeSection& node) {
+    if (node.run.empty() == node.library.empty()) {
+      mistakes_.push_back({node.place, "node `" + name + "` needs either `library` or `run`",
+                           "as in `library: room_nodes` or `run: [python3, heater.py]`"});
     }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
@@ -105,9 +118,9 @@ class Checker {
       say(program, "run",
           "names `" + program.run[0] + "`, which is no executable next to the scenario file or on the PATH", "");
     }
-    if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be more than nothing", "");
+    if (program.every && *program.every <= SimSpan::zero()) say(program, "every", "must be positive", "");
     if (program.deadline && *program.deadline <= SimSpan::zero()) {
-      say(program, "deadline", "must be more than nothing", "");
+      say(program, "deadline", "must be positive", "");
     }
     if (program.offset < SimSpan::zero()) say(program, "offset", "must not be negative", "");
     if (!program.library.empty() && !program.every) say(program, "library", "needs `every`", "as in `every: 10ms`");
@@ -116,9 +129,30 @@ class Checker {
           nearest_hint(program.to, {names.begin(), names.end()}));
     }
     if (program.compute) check_compute(*program.compute);
+    if (program.stdin_) check_input(*program.stdin_, program);
     if (program.target.links < 1 || program.target.links > 256) say(program.target, "links", "must be 1 to 256", "");
     if (program.target.cpu_quota && program.target.cpu_quota->value() > 1) {
       say(program.target, "cpu_quota", "is a part of one core, at most 1", "as in `cpu_quota: 0.2`");
+    }
+  }
+
+  void check_input(const InputSection& input, const ProgramSection& program) {
+    if (!input.lines.empty() && !input.file.empty()) {
+      mistakes_.push_back({input.place, "`stdin` has either a `file` or `lines`", "leave one of them out"});
+    }
+    if (!input.lines.empty() && program.clock != ClockKind::virtual_) {
+      mistakes_.push_back({input.place, "`stdin` with times needs a program whose clock is followed",
+                           "add `clock: virtual`, or give a text or a file"});
+    }
+    const Mode mode = scenario_.time.mode;
+    if (!input.lines.empty() && (mode == Mode::realtime || mode == Mode::hil)) {
+      mistakes_.push_back({input.place, "`stdin` with times is for simulated time, not for this mode",
+                           "use mode callback, consistent or repeatable, or give a text or a file"});
+    }
+    SimSpan last;
+    for (const InputLine& line : input.lines) {
+      if (line.at < last) say(line, "at", "must not be earlier than that of the line before", "");
+      last = std::max(last, line.at);
     }
   }
 
@@ -153,6 +187,27 @@ Result<Pace, std::string> Pace::parse(const std::string& text) {
 
 std::string to_string(const Pace& pace) { return pace.factor ? to_string(*pace.factor) + "x" : "free"; }
 
+Result<StartDate, std::string> StartDate::parse(const std::string& text) {
+  if (text == "now") return StartDate{Epoch::of_wall_clock(), true};
+  auto epoch = Epoch::parse(text);
+  if (!epoch) return fail(epoch.error() + ", or `now`");
+  return StartDate{*epoch};
+}
+
+Result<StartUp, std::string> StartUp::parse(const std::string& text) {
+  if (text == "charged") return StartUp{CpuSpan::zero()};
+  auto span = parse_span<CpuClockTag>(text);
+  if (!span) return fail(span.error() + ", or `charged`");
+  if (*span < CpuSpan::zero()) return fail(std::string("must not be negative; write `charged` or a time"));
+  return StartUp{*span};
+}
+
+std::string to_string(const StartUp& start_up) {
+  return start_up.free == CpuSpan::zero() ? "charged" : to_string(start_up.free);
+}
+
+std::string to_string(const StartDate& date) { return to_string(date.epoch); }
+
 bool from_word(ComputeSection& section, const std::string& word) {
   if (word == "zero") return section.contract = Contract::zero, true;
   if (word == "measured") return section.contract = Contract::measured, true;
@@ -177,6 +232,11 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   }
   Checker(scenario, folder, mistakes).check();
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
+  if (scenario.time.epoch.now) {  // written down, so that the journal has it and a replay sees the same date
+    std::vector<Override> fixed = overrides;
+    fixed.push_back({"time.epoch", to_string(scenario.time.epoch)});
+    return read_scenario(text, file, folder, fixed);
+  }
   scenario.file = file;
   scenario.folder = folder;
   scenario.text = overrides.empty() ? text : text_with(root, overrides);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/epoch.hpp"
 #include "core/rate.hpp"
 #include "core/time.hpp"
 #include "flow/run.hpp"
@@ -19,6 +20,7 @@
 #include "scenario/faults_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
+#include "scenario/policy_section.hpp"
 #include "scenario/ros_section.hpp"
 #include "scenario/section.hpp"
 #include "scenario/v2x_section.hpp"
@@ -40,6 +42,15 @@ struct Pace {
   static Result<Pace, std::string> parse(const std::string& text);
 };
 std::string to_string(const Pace& pace);
+
+/// The date at simulated zero: a given one, or that at which the scenario is read.
+struct StartDate {
+  Epoch epoch;
+  bool now = false;
+  static constexpr const char* expected = "a date such as 2030-01-01T00:00:00Z, or now,";
+  static Result<StartDate, std::string> parse(const std::string& text);
+};
+std::string to_string(const StartDate& date);
 
 /// Declared computing time: a fixed one, a distribution, or so much for each reading of the clock.
 struct ModelledSection : Section {
@@ -79,6 +90,12 @@ struct Words<Rights> {
   static constexpr std::array<const char*, 3> list{"use", "insist", "without"};
 };
 
+enum class OnEnd { end, go_on };
+template <>
+struct Words<OnEnd> {
+  static constexpr std::array<const char*, 2> list{"end", "go-on"};
+};
+
 struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
@@ -87,7 +104,9 @@ struct TimeSection : Section {
   Rights privileges = Rights::use;
   Pace pace;
   Fraction cpu_speed{1, 1};
+  StartDate epoch;
   WallSpan stall = std::chrono::seconds(5);
+  OnEnd on_stall = OnEnd::go_on;
   WallSpan hang = std::chrono::seconds(30);
 };
 template <class V>
@@ -98,16 +117,21 @@ void describe(V& v, TimeSection& s) {
   v.optional("quantum", s.quantum, "how far parts may drift apart before the one ahead is stopped");
   v.optional(
       "cores", s.cores,
-      "cores of this machine for measured programs, at most one for each robot; all but one where it is left out");
+      "cores of this machine for measured programs, at most as many as the robots have; all but one if left out");
   v.optional("privileges", s.privileges,
              "real-time priorities for measured programs and mode realtime: use them if allowed, insist on them, or do "
              "without");
   v.optional("pace", s.pace, "free, or simulated seconds for each wall second, as in 1x");
   v.optional("cpu_speed", s.cpu_speed, "speed of the robots' computers in units of this one");
+  v.optional("epoch", s.epoch,
+             "the date at simulated zero, in UTC, as programs with `clock: virtual` see it; `now` is the date at which "
+             "the run starts, and the journal says which that was");
   v.optional(
       "hang", s.hang,
       "a program that computes or blocks this long without asking for anything is ended (not where it is measured)");
-  v.optional("stall", s.stall, "print who waits for whom when nothing moved for this long");
+  v.optional("stall", s.stall,
+             "print who waits for whom when the run, or a part of its nodes, has not moved for this long");
+  v.optional("on_stall", s.on_stall, "whether a run of nodes that stands still goes on waiting, or ends as failed");
 }
 
 struct WallsSection : Section {
@@ -152,26 +176,54 @@ void describe(V& v, WorldSection& s) {
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
-enum class Policy { least_progress, fixed_priority };
-template <>
-struct Words<Policy> {
-  static constexpr std::array<const char*, 2> list{"least-progress", "fixed-priority"};
-};
 enum class ClockKind { native, virtual_ };
 template <>
 struct Words<ClockKind> {
   static constexpr std::array<const char*, 2> list{"native", "virtual"};
 };
-enum class OnEnd { end, go_on };
+enum class OutputRecord { digest, journal, none };
 template <>
-struct Words<OnEnd> {
-  static constexpr std::array<const char*, 2> list{"end", "go-on"};
+struct Words<OutputRecord> {
+  static constexpr std::array<const char*, 3> list{"digest", "journal", "none"};
 };
 enum class Blocking { wall, free };
 template <>
 struct Words<Blocking> {
   static constexpr std::array<const char*, 2> list{"wall", "free"};
 };
+
+/// How much CPU time a program may use to start up before it first waits, free of charge.
+struct StartUp {
+  CpuSpan free = std::chrono::seconds(10);
+  static constexpr const char* expected = "charged, or a time such as 10s,";
+  static Result<StartUp, std::string> parse(const std::string& text);
+};
+std::string to_string(const StartUp& start_up);
+
+/// One line of a program's standard input, and when it comes.
+struct InputLine : Section {
+  SimSpan at;
+  std::string line;
+};
+template <class V>
+void describe(V& v, InputLine& s) {
+  v.required("at", s.at, "when it can be read, in simulated time");
+  v.required("line", s.line, "what is read, without the end of the line");
+}
+
+/// Standard input of a program: a text as it is, `{file: moves.txt}`, or a list of lines with their times.
+struct InputSection : Section {
+  std::string text;
+  FilePath file;
+  std::vector<InputLine> lines;
+};
+inline bool from_word(InputSection& section, const std::string& word) { return section.text = word, true; }
+inline std::vector<InputLine>& list_form(InputSection& section) { return section.lines; }
+template <class V>
+void describe(V& v, InputSection& s) {
+  v.optional("file", s.file, "a file that is there from the start");
+  v.optional("lines", s.lines, "what `stdin: [{at: 1s, line: go}]` says in short");
+}
 
 struct ProgramSection : Section {
   std::vector<std::string> run;
@@ -181,7 +233,7 @@ struct ProgramSection : Section {
   SimSpan offset;
   std::optional<SimSpan> deadline;
   int priority = 0;
-  std::uint32_t core = 0;
+  std::optional<std::uint32_t> core;
   bool best_effort = false;
   std::string to;
   ClockKind clock = ClockKind::native;
@@ -189,7 +241,10 @@ struct ProgramSection : Section {
   std::optional<Fraction> cpu_speed;
   Blocking blocking = Blocking::wall;
   OnEnd on_exit = OnEnd::end;
+  OutputRecord output = OutputRecord::digest;
   ByteSize memory{1 << 30};
+  std::optional<InputSection> stdin_;
+  StartUp startup;
   TargetSection target;
 };
 template <class V>
@@ -202,8 +257,10 @@ void describe(V& v, ProgramSection& s) {
   v.optional("every", s.every, "period; left out for a program that sets its own waits");
   v.optional("offset", s.offset, "first release");
   v.optional("deadline", s.deadline, "time from release to wait() that counts as met; the period if left out");
-  v.optional("priority", s.priority, "under fixed-priority: higher runs first");
-  v.optional("core", s.core, "which of the robot's cores it runs on, from 0");
+  v.optional("priority", s.priority, "higher runs first; equals take turns (under policy fixed-priority, the default)");
+  v.optional(
+      "core", s.core,
+      "the robot's core that it is bound to, from 0; left out, its threads use all cores that no program is bound to");
   v.optional("best_effort", s.best_effort,
              "runs when nobody else of its core wants to, as planners do; has no deadline");
   v.optional("to", s.to, "the program of this robot that receives what this one sends");
@@ -213,13 +270,22 @@ void describe(V& v, ProgramSection& s) {
   v.optional("cpu_speed", s.cpu_speed, "as in time, for this program only");
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
   v.optional("on_exit", s.on_exit, "what its end means for the run");
-  v.optional("memory", s.memory, "it may not use more than this");
+  v.optional("output", s.output,
+             "what it prints: in the journal with its simulated time and part of the digest, in the journal only, or "
+             "neither");
+  v.optional("memory", s.memory, "resident memory: a program that uses more is ended, and the report says so");
+  v.optional("stdin", s.stdin_,
+             "its standard input: a text, {file: FILE}, or lines with times as in [{at: 1s, line: go}], which need "
+             "`clock: virtual`; empty if left out");
+  v.optional("startup", s.startup,
+             "with `clock: virtual` and measured computing: what it executes before it first waits is free up to this "
+             "CPU time, or `charged`");
   v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
 struct RobotSection : Section {
   std::string body;
-  Policy policy = Policy::least_progress;
+  PolicySection policy;
   std::uint32_t cores = 1;
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
@@ -230,8 +296,13 @@ struct RobotSection : Section {
 template <class V>
 void describe(V& v, RobotSection& s) {
   v.optional("body", s.body, "the robot's body in the model; its own name if left out");
-  v.optional("policy", s.policy, "how its programs share its computer");
-  v.optional("cores", s.cores, "cores of its computer; programs of different cores run at the same time");
+  v.optional("policy", s.policy,
+             "how its programs share its computer: by priority and by turns among equals, or as a tree of groups or a "
+             "library of "
+             "yours says; see the coordinator");
+  v.optional("cores", s.cores,
+             "cores of its computer: threads of a program run on them at the same time, and so do programs that are "
+             "bound to different ones with `core`");
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
@@ -242,10 +313,26 @@ void describe(V& v, RobotSection& s) {
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");
 }
 
+/// What a scenario changes of a flow that a node declares.
+struct FlowSection : Section {
+  std::optional<SimSpan> period, first, lookahead;
+  std::optional<std::uint32_t> capacity;
+};
+template <class V>
+void describe(V& v, FlowSection& s) {
+  v.optional("period", s.period, "time between two messages");
+  v.optional("first", s.first, "time of the first message");
+  v.optional("lookahead", s.lookahead, "of events: how long before its time an event is known");
+  v.optional("capacity", s.capacity, "messages that a sink may lag behind");
+}
+
+/// Its library or program is looked for when the node is made: a host has those of its own nodes only.
 struct NodeSection : Section {
-  LibraryPath library;
+  std::string library;
+  std::vector<std::string> run;
   std::string type;
   Named<std::string> with;
+  Named<FlowSection> flows;
   Named<std::string> inputs;
   Named<std::string> drives;
   std::string at;
@@ -253,9 +340,11 @@ struct NodeSection : Section {
 };
 template <class V>
 void describe(V& v, NodeSection& s) {
-  v.required("library", s.library, "the shared library that has it");
-  v.required("type", s.type, "its type in that library");
+  v.optional("library", s.library, "the shared library that has it, in C++ or C");
+  v.optional("run", s.run, "instead of a library: a program that is the node, in any language, and its arguments");
+  v.optional("type", s.type, "its type in that library or program; may be left out where there is one only");
   v.optional("with", s.with, "its parameters");
+  v.optional("flows", s.flows, "what to change of its outputs, by name: period, first, lookahead, capacity");
   v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
   v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
   v.optional("at", s.at,
@@ -297,6 +386,7 @@ struct Words<flow::How> {
 struct FlowsSection : Section {
   flow::How executor = flow::How::thread;
   int workers = 2;
+  std::uint32_t processes = 0;
   std::optional<int> capacity;
   std::uint64_t disturb = 0;
 };
@@ -305,6 +395,10 @@ void describe(V& v, FlowsSection& s) {
   v.optional("executor", s.executor,
              "where nodes run; the result is the same, except for free, which has no time management");
   v.optional("workers", s.workers, "how many, for executor: pool");
+  v.optional(
+      "processes", s.processes,
+      "at most so many, for executor: processes; more nodes than that share them. 0: a process for each of up to 32 "
+      "nodes; more nodes share two on each core");
   v.optional("capacity", s.capacity,
              "messages that fit into a flow before its source waits; as the node declares if left out");
   v.optional("disturb", s.disturb,
@@ -318,11 +412,16 @@ struct Words<WhenFull> {
 
 struct JournalSection : Section {
   std::string file;
+  std::vector<std::string> record;
   std::optional<WhenFull> when_full;
 };
 template <class V>
 void describe(V& v, JournalSection& s) {
   v.optional("file", s.file, "where the record goes; NAME.mcap in the working folder if left out");
+  v.optional(
+      "record", s.record,
+      "flows of nodes that are recorded, as patterns of topics such as /world/*; all if left out, `[none]` for no "
+      "flow. The digest is of what is recorded");
   v.optional("when_full", s.when_full, "drop and count, or block; block where runs must repeat");
 }
 

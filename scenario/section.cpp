@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/limits.hpp"
 #include "scenario/find_file.hpp"
 
 namespace isochron {
@@ -73,6 +74,7 @@ void SectionReader::read(const Value& value, SimSpan& target) {
   if (!demand_scalar(value, "a time such as 10ms")) return;
   const auto span = parse_span<SimClockTag>(value.scalar);
   if (!span) return mistake(value.place, span.error(), "");
+  if (!limits::is_span(span->ns())) return mistake(value.place, "this is longer than fifty years", "");
   target = *span;
 }
 
@@ -80,6 +82,7 @@ void SectionReader::read(const Value& value, WallSpan& target) {
   if (!demand_scalar(value, "a time such as 5s")) return;
   const auto span = parse_span<WallClockTag>(value.scalar);
   if (!span) return mistake(value.place, span.error(), "");
+  if (!limits::is_span(span->ns())) return mistake(value.place, "this is longer than fifty years", "");
   target = *span;
 }
 

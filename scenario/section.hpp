@@ -70,6 +70,8 @@ concept TextValue = requires(const std::string& text) {
   { T::expected } -> std::convertible_to<const char*>;
 };
 
+struct PolicySection;
+
 class SectionReader {
  public:
   SectionReader(const Value& value, std::string folder, std::vector<Mistake>& mistakes)
@@ -112,6 +114,7 @@ class SectionReader {
   void read(const Value& value, FilePath& target);
   void read(const Value& value, LibraryPath& target);
   void read(const Value& value, ByteSize& target);
+  void read(const Value& value, PolicySection& target);  // policy_section.cpp
 
   template <class T>
   void read(const Value& value, std::optional<T>& target) {
@@ -168,6 +171,13 @@ class SectionReader {
       if (value.kind == Value::Kind::scalar && from_word(target, value.scalar)) {
         target.place = value.place;
         return;
+      }
+    }
+    if constexpr (requires { list_form(target); }) {
+      // Others are mostly a list.
+      if (value.kind == Value::Kind::list) {
+        target.place = value.place;
+        return read(value, list_form(target));
       }
     }
     describe(inner, target);

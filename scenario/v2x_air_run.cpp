@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "core/contained.hpp"
+#include "core/time_text.hpp"
 #include "link/reactor.hpp"
 #include "scenario/agents_run.hpp"
 #include "scenario/runners.hpp"
@@ -20,7 +22,7 @@ RecordedAir::RecordedAir(const Scenario& scenario, RunRecord& record)
       channel_(record.journal().channel<v2x::AirLog>("/v2x/air")),
       producer_(record.journal().producer("v2x/air", 16U << 20U)) {
   shared_ =
-      std::make_unique<v2x::SharedAir>(air_settings(scenario), station_owners(scenario),
+      std::make_unique<v2x::SharedAir>(air_settings(scenario), station_owners(scenario), 4 * scenario.agents->heartbeat,
                                        [this](const v2x::AirLog& log) { producer_.write(channel_, log.stamp, log); });
 }
 
@@ -31,6 +33,15 @@ AgentClient::Air RecordedAir::enter(const std::string& client) {
     said.write(up);
     return shared_->exchange(client, up);
   };
+}
+
+void describe_standstills(const v2x::SharedAir& air, RunReport& report) {
+  for (const auto& s : air.standstills()) {
+    report.notes.push_back(
+        s.client + " stood still at " + format_ns_short(s.from.ns()) +
+        (s.to == SimTime::never() ? " and did not come back" : ", until " + format_ns_short(s.to.ns())) +
+        ": the radio went on without it");
+  }
 }
 
 RunReport serve_comm(const Scenario& scenario, const link::Key& key, const Address& at, const RunOptions& options,
@@ -45,17 +56,18 @@ RunReport serve_comm(const Scenario& scenario, const link::Key& key, const Addre
   std::function<void()> look = [&] {
     record.progress(ParticipantId(0), air.shared().time());
     record.look(watch, air.shared().time());
-    if (watch.stopping() || (server.joined() > 0 && server.inside() == 0)) return reactor.stop();
+    if (watch.stopping() || server.over()) return reactor.stop();
     reactor.call_at(reactor.now() + WallSpan(20ms), look);
   };
   look();
-  reactor.run();
+  contained_until_done("the communication server", [&] { reactor.run(); });
   RunReport report = report_of(scenario);
   report.simulated = air.shared().time().since_zero();
   report.v2x = air.shared().figures();
   if (air.shared().late() > 0) {
     report.notes.push_back(std::to_string(air.shared().late()) + " messages came too late for their time");
   }
+  describe_standstills(air.shared(), report);
   if (server.strangers() > 0) report.notes.push_back(std::to_string(server.strangers()) + " strangers shown out");
   if (watch.stopping()) report.end = RunReport::End::interrupted;
   record.finish(report);

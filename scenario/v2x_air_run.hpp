@@ -39,4 +39,7 @@ class RecordedAir {
   std::unique_ptr<v2x::SharedAir> shared_;
 };
 
+/// Says in the report whose standing still the radio did not wait out.
+void describe_standstills(const v2x::SharedAir& air, RunReport& report);
+
 }  // namespace isochron

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_map>
+
+#include "core/foreign_text.hpp"
 
 namespace isochron {
 namespace {
@@ -32,6 +35,9 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& text) override {
     refuse_anchor(mark, anchor);
+    if (first_bad_byte(text) != std::string::npos) {  // written as an escape
+      mistake(mark, "there is a control character in this text", "only line feeds and tabs may be in it");
+    }
     add({.kind = Value::Kind::scalar, .place = place(mark), .scalar = text});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -54,6 +60,7 @@ class TreeBuilder final : public YAML::EventHandler {
     bool has_key = false;
     std::string key;
     Place key_place;
+    std::unordered_map<std::string, int> lines{};  // of its keys
   };
 
   [[nodiscard]] Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
@@ -68,7 +75,7 @@ class TreeBuilder final : public YAML::EventHandler {
       too_deep = true;
       throw YAML::ParserException(YAML::Mark::null_mark(), "nested more than 64 deep");
     }
-    stack_.push_back({std::move(value), false, {}, {}});
+    stack_.push_back({std::move(value), false, {}, {}, {}});
   }
   void close() {
     Value value = std::move(stack_.back().value);
@@ -92,9 +99,10 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void take_key(Open& top, const Value& value) {
     if (value.kind != Value::Kind::scalar) mistakes.push_back({value.place, "a key must be plain text", ""});
-    if (const Value* first = top.value.find(value.scalar); first != nullptr && value.kind == Value::Kind::scalar) {
+    const auto [first, fresh] = top.lines.try_emplace(value.scalar, value.place.line);
+    if (!fresh && value.kind == Value::Kind::scalar) {
       mistakes.push_back({value.place, "`" + value.scalar + "` is given twice",
-                          "the first is at line " + std::to_string(first->place.line)});
+                          "the first is at line " + std::to_string(first->second)});
     }
     top.has_key = true;
     top.key = value.scalar;
@@ -114,7 +122,23 @@ const Value* Value::find(std::string_view key) const {
   return nullptr;
 }
 
+/// A scenario is text: what is not would end up in reports and on terminals.
+void refuse_what_is_no_text(const std::string& text, const std::string& file) {
+  std::size_t bad = first_bad_byte(text);
+  while (bad != std::string::npos && text[bad] == '\r') {  // of lines that end as on another system
+    const std::size_t next = first_bad_byte(std::string_view(text).substr(bad + 1));
+    bad = next == std::string::npos ? next : bad + 1 + next;
+  }
+  if (bad == std::string::npos) return;
+  const auto before = std::string_view(text).substr(0, bad);
+  const auto line = std::count(before.begin(), before.end(), '\n');
+  const auto column = bad - (before.rfind('\n') + 1);  // npos + 1 is 0
+  throw InputError({file, static_cast<int>(line) + 1, static_cast<int>(column) + 1}, "this is not UTF-8 text",
+                   "save the file as UTF-8, without control characters");
+}
+
 Value parse_yaml(const std::string& text, const std::string& file) {
+  refuse_what_is_no_text(text, file);
   TreeBuilder builder(file);
   try {
     std::istringstream stream(text);

@@ -109,6 +109,7 @@ bool WorldPlant::has(const std::string& name) const {
 }
 
 void WorldPlant::add(coordinator::Variable variable, Kind kind, std::uint32_t index) {
+  variable.any_finite = variable.writable;  // everything that programs write is made of doubles; see check()
   variables_.push_back(std::move(variable));
   sources_.push_back({kind, index, {}, 0});
 }
@@ -173,6 +174,16 @@ void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> v
       gather(state_.commands, lists_[source.index], value);
       break;
   }
+}
+
+SimTime WorldPlant::holds_until(std::uint32_t variable, SimTime at) const {
+  const Source& source = sources_[variable];
+  if (source.kind != Kind::reading) return SimTime::never();
+  const world::Sensor& sensor = stage_.sensors()[source.index];
+  const world::SensorSpec& spec = sensor.spec();
+  const bool at_once = spec.period > SimSpan::zero() && spec.acquire == SimSpan::zero();
+  if (!at_once || stage_.faults().blind_since(spec.robot + "/" + spec.name, at)) return at;
+  return std::min(sensor.next_available(at), sensor.next_sample());
 }
 
 Result<Done, std::string> WorldPlant::check(std::uint32_t variable, std::span<const std::byte> value) const {

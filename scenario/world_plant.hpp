@@ -36,6 +36,7 @@ class WorldPlant final : public coordinator::Plant {
   SimTime asked(std::uint32_t variable, SimTime at) override;
   void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override;
   coordinator::Sample sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) override;
+  [[nodiscard]] SimTime holds_until(std::uint32_t variable, SimTime at) const override;
   [[nodiscard]] Result<Done, std::string> check(std::uint32_t variable,
                                                 std::span<const std::byte> value) const override;
   void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override;

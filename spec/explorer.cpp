@@ -1,6 +1,7 @@
 #include "spec/explorer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include "core/random.hpp"
@@ -26,9 +27,11 @@ class SentHashes : public flow::Recorder {
  public:
   explicit SentHashes(std::size_t flows) : hashes(flows, 0) {}
   void sent(const flow::Sent& message) override {
+    if (on_sent) on_sent(message);
     hashes[message.flow] = SpecNode::add(hashes[message.flow], message.time, *static_cast<const Token*>(message.value));
   }
   std::vector<std::uint64_t> hashes;
+  std::function<void(const flow::Sent& message)> on_sent;
 };
 
 class Explorer {
@@ -47,7 +50,9 @@ class Explorer {
       node->start(graph.start);
       node->set_stop(until);
     }
-    findings_.predicted = flow::find_deadlock(graph, until).has_value();
+    predicted_ = flow::find_deadlock(graph, until);
+    findings_.predicted = predicted_ && predicted_->why == flow::Deadlock::Why::certain;
+    findings_.possible = predicted_ && predicted_->why == flow::Deadlock::Why::varies;
   }
 
   Findings explore(std::uint64_t max_states) {
@@ -75,6 +80,20 @@ class Explorer {
       break;
     }
     return findings_;
+  }
+
+  std::string trace_once(std::uint64_t seed) {
+    std::string trace;
+    for (SpecNode* node : nodes_) node->trace = &trace;
+    sent_.on_sent = [&](const flow::Sent& message) {
+      const flow::PortRef port = assembly_->flows()[message.flow];
+      const flow::NodeInfo& node = assembly_->graph().nodes[port.node];
+      if (node.outputs[port.port].kind != flow::FlowKind::event) return;  // the node says so itself
+      trace += SpecNode::trace_line(node.name, "event", node.outputs[port.port].name, message.time,
+                                    *static_cast<const Token*>(message.value));
+    };
+    (void)run_once(seed);
+    return trace;
   }
 
   Findings run_once(std::uint64_t seed) {
@@ -123,6 +142,7 @@ class Explorer {
       words.insert(words.end(), {static_cast<std::int64_t>(state.value), state.consumed_at, state.emitted_at,
                                  state.sent_at, state.sent});
       for (const std::uint64_t consumed : state.consumed) words.push_back(static_cast<std::int64_t>(consumed));
+      for (const std::uint64_t latest : state.latest) words.push_back(static_cast<std::int64_t>(latest));
     }
     for (const std::uint64_t sent : sent_.hashes) words.push_back(static_cast<std::int64_t>(sent));
     return words;
@@ -139,14 +159,16 @@ class Explorer {
       state.sent_at = *from++;
       state.sent = *from++;
       for (std::uint64_t& consumed : state.consumed) consumed = static_cast<std::uint64_t>(*from++);
+      for (std::uint64_t& latest : state.latest) latest = static_cast<std::uint64_t>(*from++);
     }
     for (std::uint64_t& sent : sent_.hashes) sent = static_cast<std::uint64_t>(*from++);
   }
 
   /// Nothing moves any more: is that as it should be?
   void judge() {
-    bool complete = true;
-    for (const flow::Node* node : assembly_->nodes()) complete = complete && node->at() >= until_;
+    SimTime stands_at = until_;
+    for (const flow::Node* node : assembly_->nodes()) stands_at = std::min(stands_at, node->at());
+    const bool complete = stands_at >= until_;
     const bool first = findings_.ends++ == 0;
     std::uint64_t outcome = 0;
     for (const std::uint64_t sent : sent_.hashes) outcome = flow::mix(outcome, sent);
@@ -156,9 +178,10 @@ class Explorer {
     }
     if (outcome != findings_.outcome) findings_.broken = "two outcomes";
     if (findings_.deadlock == complete) findings_.broken = "one end is complete, another is not";
-    if (complete == findings_.predicted) {
-      findings_.broken = complete ? "a deadlock was predicted and did not happen" : "a deadlock was not predicted";
-    }
+    if (complete && findings_.predicted) findings_.broken = "a deadlock was predicted and did not happen";
+    if (!complete && !predicted_) findings_.broken = "a deadlock was not predicted";
+    const bool on_time = !findings_.predicted || complete || stands_at == predicted_->at;
+    if (!on_time) findings_.broken = "a deadlock was predicted for another time";
     if (complete) check_nothing_lost();
   }
 
@@ -175,6 +198,7 @@ class Explorer {
   flow::System system_;
   std::vector<SpecNode*> nodes_;
   std::unique_ptr<flow::Assembly> assembly_;
+  std::optional<flow::Deadlock> predicted_;
   Findings findings_;
 };
 
@@ -186,6 +210,36 @@ Findings explore(const Graph& graph, SimTime until, std::uint64_t max_states) {
 
 Findings run_once(const Graph& graph, SimTime until, std::uint64_t seed) {
   return Explorer(graph, until).run_once(seed);
+}
+
+std::string trace_once(const Graph& graph, SimTime until, std::uint64_t seed) {
+  return Explorer(graph, until).trace_once(seed);
+}
+
+std::string to_json(const Graph& graph, SimTime until) {
+  const auto list = [](const auto& all, const auto& text) {
+    std::string joined;
+    for (const auto& one : all) joined += (joined.empty() ? "" : ", ") + text(one);
+    return "[" + joined + "]";
+  };
+  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+  const auto output = [&](const flow::OutputInfo& out) {
+    return "{\"name\": " + quoted(out.name) + ", \"kind\": " + quoted(flow::to_string(out.kind)) +
+           ", \"period\": " + std::to_string(out.period.ns()) +
+           ", \"first\": " + std::to_string(out.kind == flow::FlowKind::event ? graph.start.ns() : out.first.ns()) +
+           ", \"lookahead\": " + std::to_string(out.lookahead.ns()) +
+           ", \"varies\": " + (out.varies ? "true" : "false") + "}";
+  };
+  const std::string nodes = list(graph.nodes, [&](const flow::NodeInfo& node) {
+    return "{\"name\": " + quoted(node.name) +
+           ", \"inputs\": " + list(node.inputs, [&](const flow::InputInfo& in) { return quoted(in.name); }) +
+           ", \"outputs\": " + list(node.outputs, output) + "}";
+  });
+  const std::string connections = list(graph.connections, [&](const flow::Connection& connection) {
+    return "[" + quoted(graph.output_name(connection.output)) + ", " + quoted(graph.input_name(connection.input)) + "]";
+  });
+  return "{\"start\": " + std::to_string(graph.start.ns()) + ", \"until\": " + std::to_string(until.ns()) +
+         ", \"nodes\": " + nodes + ", \"connections\": " + connections + "}\n";
 }
 
 Graph random_graph(std::uint64_t seed, std::uint32_t max_nodes) {
@@ -207,6 +261,7 @@ Graph random_graph(std::uint64_t seed, std::uint32_t max_nodes) {
       output.first = SimTime::from_ns(pick(0, 3));
       output.lookahead = SimSpan::from_ns(pick(0, 2));
       output.capacity = static_cast<std::uint32_t>(pick(1, 3));
+      output.varies = output.kind != flow::FlowKind::event && pick(0, 2) == 0;
       const flow::PortRef from{n, static_cast<std::uint32_t>(graph.nodes[n].outputs.size())};
       graph.nodes[n].outputs.push_back(output);
       for (std::uint32_t sink = 0; sink < count; ++sink) {
@@ -227,7 +282,8 @@ std::string to_string(const Graph& graph) {
       text += graph.output_name({n, p}) + " " + flow::to_string(output.kind);
       text += output.kind == flow::FlowKind::event
                   ? " lookahead " + std::to_string(output.lookahead.ns())
-                  : " period " + std::to_string(output.period.ns()) + " first " + std::to_string(output.first.ns());
+                  : " period " + std::to_string(output.period.ns()) + " first " + std::to_string(output.first.ns()) +
+                        (output.varies ? " varying" : "");
       text += " capacity " + std::to_string(output.capacity) + " ->";
       for (const flow::Connection& connection : graph.connections) {
         if (connection.output == flow::PortRef{n, p}) text += " " + graph.input_name(connection.input);

@@ -2,10 +2,11 @@
 
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/foreign_text.hpp"
 #include "view/frame_writer.hpp"
+#include "view/json_fields.hpp"
 
 namespace isochron::view {
 namespace {
@@ -14,18 +15,17 @@ using Json = nlohmann::json;
 
 constexpr std::uint8_t message_opcode = 1, time_opcode = 2;  // of binary messages to the client
 constexpr std::uint64_t time_key = 1;
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+constexpr std::size_t subscriptions_max = 10'000;
 
 class FoxgloveSession final : public Session, public LiveListener {
  public:
   FoxgloveSession(LiveSource& live, std::shared_ptr<Peer> peer) : live_(live), peer_(std::move(peer)) {
-    peer_->send_text(dump({{"op", "serverInfo"},
-                           {"name", "isochron"},
-                           {"capabilities", {"time"}},
-                           {"supportedEncodings", Json::array()},
-                           {"metadata", Json::object()},
-                           {"sessionId", std::to_string(reinterpret_cast<std::uintptr_t>(this))}}));
+    peer_->send_text(json_text(Json{{"op", "serverInfo"},
+                                    {"name", "isochron"},
+                                    {"capabilities", {"time"}},
+                                    {"supportedEncodings", Json::array()},
+                                    {"metadata", Json::object()},
+                                    {"sessionId", std::to_string(reinterpret_cast<std::uintptr_t>(this))}}));
     live_.join(*this);
   }
   ~FoxgloveSession() override {
@@ -37,10 +37,10 @@ class FoxgloveSession final : public Session, public LiveListener {
     if (binary) return;
     const Json message = Json::parse(bytes, nullptr, false);
     if (!message.is_object()) return warn("that was no JSON object");
-    const std::string op = message.value("op", "");
+    const std::string op = text_in(message, "op");
     if (op == "subscribe" && message.contains("subscriptions")) return subscribe(message["subscriptions"]);
     if (op == "unsubscribe" && message.contains("subscriptionIds")) return unsubscribe(message["subscriptionIds"]);
-    warn("`" + op.substr(0, 40) + "` is not offered here");
+    warn("`" + foreign_name(op, 40) + "` is not offered here");
   }
 
   void channels(std::size_t first, const std::vector<ChannelDefinition>& added) override {
@@ -55,7 +55,7 @@ class FoxgloveSession final : public Session, public LiveListener {
                       {"schema", channel.schema.text},
                       {"schemaEncoding", channel.schema.encoding}});
     }
-    if (!list.empty()) peer_->send_text(dump({{"op", "advertise"}, {"channels", list}}));
+    if (!list.empty()) peer_->send_text(json_text(Json{{"op", "advertise"}, {"channels", list}}));
   }
 
   void record(const LiveRecord& record) override {
@@ -87,7 +87,7 @@ class FoxgloveSession final : public Session, public LiveListener {
         continue;
       }
       const std::lock_guard guard(lock_);
-      if (!subscriptions_.emplace(id, channel).second) continue;
+      if (subscriptions_.size() >= subscriptions_max || !subscriptions_.emplace(id, channel).second) continue;
       live_.follow(channel);
       const LiveRecord kept = live_.tap().kept(channel);
       if (!kept.payload.empty()) send(id, kept);  // as the scene, which is said once
@@ -112,7 +112,9 @@ class FoxgloveSession final : public Session, public LiveListener {
     append_bytes(bytes, static_cast<std::uint64_t>(record.time.ns()));
     peer_->send_binary(bytes + record.payload);
   }
-  void warn(const std::string& what) { peer_->send_text(dump({{"op", "status"}, {"level", 1}, {"message", what}})); }
+  void warn(const std::string& what) {
+    peer_->send_text(json_text(Json{{"op", "status"}, {"level", 1}, {"message", what}}));
+  }
 
   LiveSource& live_;
   std::shared_ptr<Peer> peer_;

@@ -1,9 +1,10 @@
 #include "view/live_page.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "view/decimate.hpp"
+#include "view/json_fields.hpp"
 #include "view/wish.hpp"
 
 namespace isochron::view {
@@ -12,11 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t samples_per_look = 50;  // of one plot; more than the screen shows
-
-std::string text_in(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, 500) : "";
-}
+constexpr std::size_t plots_max = 500;        // of one page
 
 }  // namespace
 
@@ -44,6 +41,7 @@ void LivePage::plot(const std::string& topic, const std::string& field) {
   auto decoder = decoder_of(live_.tap().channels(*channel).front());
   if (!decoder) return;
   const std::lock_guard guard(lock_);
+  if (plots_.size() >= plots_max) return;
   plots_.push_back({topic, field, *channel, std::move(*decoder)});
   live_.follow(*channel);
 }
@@ -68,9 +66,8 @@ void LivePage::records(const std::deque<LiveRecord>& records) {
     }
     const PlotLine values = line.finish();
     if (values.times.empty()) continue;
-    peer_->send_text(Json{
-        {"type", "samples"}, {"topic", plot.topic}, {"field", plot.field}, {"t", values.times}, {"v", values.values}}
-                         .dump());
+    peer_->send_text(json_text(Json{
+        {"type", "samples"}, {"topic", plot.topic}, {"field", plot.field}, {"t", values.times}, {"v", values.values}}));
   }
 }
 

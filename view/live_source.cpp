@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/contained.hpp"
+#include "core/foreign_text.hpp"
 #include "journal/decode.hpp"
 #include "journal/journal_metadata.hpp"
 #include "view/frame_writer.hpp"
@@ -22,8 +24,6 @@ constexpr auto tick_period = 16ms;
 constexpr int ticks_per_status = 6;
 constexpr std::uint64_t frame_key = 1, status_key = 2;
 constexpr std::size_t events_kept = 20000;  // of the latest that programs did
-
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 mcap::Channel channel_as_read(const ChannelDefinition& definition) {
   return {0, 1, definition.topic, definition.options.message_encoding, definition.options.metadata};
@@ -96,7 +96,7 @@ LiveSource::~LiveSource() {
 void LiveSource::tick_until_stopped() {
   while (!stop_.load()) {
     std::this_thread::sleep_for(tick_period);
-    tick();
+    contained("showing a run", [this] { tick(); });
   }
 }
 
@@ -163,16 +163,16 @@ std::string LiveSource::status() const {
     deadlines = {
         {"missed", kept->missed}, {"late_p99_s", kept->late_p99.seconds()}, {"late_max_s", kept->late_max.seconds()}};
   }
-  return dump(Json{{"type", "status"},
-                   {"t", watch_.time().seconds()},
-                   {"drift_s", watch_.drift().seconds()},
-                   {"paused", control.paused()},
-                   {"speed", control.speed()},
-                   {"channels", pages_->channels_seen},
-                   {"participants", participants},
-                   {"deadlines", deadlines},
-                   {"stall", control.stall()},
-                   {"waits", control.waits()}});
+  return json_text(Json{{"type", "status"},
+                        {"t", watch_.time().seconds()},
+                        {"drift_s", watch_.drift().seconds()},
+                        {"paused", control.paused()},
+                        {"speed", control.speed()},
+                        {"channels", pages_->channels_seen},
+                        {"participants", participants},
+                        {"deadlines", deadlines},
+                        {"stall", control.stall()},
+                        {"waits", control.waits()}});
 }
 
 void LiveSource::remember_events(const std::deque<LiveRecord>& records) {
@@ -219,7 +219,7 @@ void LiveSource::ended(const RunReport& report) {
   tick();
   const char* words[] = {"finished", "interrupted", "failed"};
   const std::string text =
-      dump(Json{{"type", "ended"}, {"end", words[static_cast<int>(report.end)]}, {"why", report.why}});
+      json_text(Json{{"type", "ended"}, {"end", words[static_cast<int>(report.end)]}, {"why", report.why}});
   const std::lock_guard guard(pages_->lock);
   for (LivePage* page : pages_->pages) page->peer().send_text(text);
 }
@@ -278,18 +278,18 @@ Answer LiveSource::about() {
       if (PositionReader::make(channel, &schema)) bodies.push_back(definition.topic);
     }
   }
-  return dump(Json{{"live", true},
-                   {"file", ""},
-                   {"scenario", scenario_name_},
-                   {"mode", mode_},
-                   {"seed", seed_},
-                   {"end_s", duration_.seconds()},
-                   {"bodies", bodies},
-                   {"participants", participants},
-                   {"channels", channels},
-                   {"report", nullptr},
-                   {"can_break", {{"delay", programs_}, {"blind", sensors_}, {"cut", robots_}}},
-                   {"scenario_text", text_}});
+  return json_text(Json{{"live", true},
+                        {"file", ""},
+                        {"scenario", scenario_name_},
+                        {"mode", mode_},
+                        {"seed", seed_},
+                        {"end_s", duration_.seconds()},
+                        {"bodies", bodies},
+                        {"participants", participants},
+                        {"channels", channels},
+                        {"report", nullptr},
+                        {"can_break", {{"delay", programs_}, {"blind", sensors_}, {"cut", robots_}}},
+                        {"scenario_text", text_}});
 }
 
 Answer LiveSource::frames(Window, SimSpan) { return FrameWriter().finish(); }
@@ -304,11 +304,12 @@ Answer LiveSource::events(Window window) {
     const double at_s = event[1].get<double>();
     if (at_s >= window.from.seconds() && at_s < window.to.seconds()) events.push_back(event);
   }
-  return dump(events);
+  return json_text(events);
 }
 
 /// {"t": 1.25, "ended": false}
 Answer LiveSource::await_steps() {
+  if (awaiting_.exchange(true)) return fail("somebody else waits for steps already");
   const auto reached = [this](SimTime at) {
     for (std::size_t i = 0; i < tap_.channel_count(); ++i) {
       if (const SimTime newest = tap_.newest(i); newest != SimTime::never() && newest >= at) return true;
@@ -318,7 +319,8 @@ Answer LiveSource::await_steps() {
   while (!watch_.control().standing() && !ended_.load() && !watch_.stopping()) std::this_thread::sleep_for(50us);
   const SimTime now = watch_.time();
   for (int tries = 0; tries < 10000 && !ended_.load() && !reached(now); ++tries) std::this_thread::sleep_for(100us);
-  return dump(Json{{"t", now.seconds()}, {"ended", ended_.load() || watch_.stopping()}});
+  awaiting_.store(false);
+  return json_text(Json{{"t", now.seconds()}, {"ended", ended_.load() || watch_.stopping()}});
 }
 
 Answer LiveSource::obey(const std::string& wish) {
@@ -326,7 +328,7 @@ Answer LiveSource::obey(const std::string& wish) {
   const Granted granted = grant(wish, watch_);
   if (granted == Granted::no) return fail("`" + wish + "` is no wish that a run knows");
   if (granted == Granted::steps) return await_steps();
-  return dump(Json{{"t", watch_.time().seconds()}, {"ended", ended_.load()}});
+  return json_text(Json{{"t", watch_.time().seconds()}, {"ended", ended_.load()}});
 }
 
 Answer LiveSource::latest(const std::string& topic, SimTime) {
@@ -344,7 +346,7 @@ Answer LiveSource::schema(const std::string& topic) {
   const auto channel = channel_of(topic);
   if (!channel) return fail("there is no topic `" + topic + "` yet");
   const SchemaText schema = tap_.channels(*channel).front().schema;
-  return dump(Json{{"name", schema.name}, {"encoding", schema.encoding}, {"text", schema.text}});
+  return json_text(Json{{"name", schema.name}, {"encoding", schema.encoding}, {"text", schema.text}});
 }
 
 Answer LiveSource::fields(const std::string& topic) {
@@ -360,7 +362,7 @@ Answer LiveSource::fields(const std::string& topic) {
       if (names.size() < 400 && to_number(value)) names.push_back(path);
     });
   }
-  return dump(names);
+  return json_text(names);
 }
 
 }  // namespace isochron::view

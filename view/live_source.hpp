@@ -80,6 +80,7 @@ class LiveSource final : public RunSource {
   LiveTap tap_;
   std::unique_ptr<Pages> pages_;
   std::atomic<bool> stop_{false}, ended_{false};
+  std::atomic<bool> awaiting_{false};  // somebody waits for steps: one at a time, so that others are still answered
   std::thread thread_;
 };
 

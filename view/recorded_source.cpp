@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "journal/decode.hpp"
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
@@ -21,8 +22,6 @@ constexpr std::size_t events_max = 20000;  // of one answer
 constexpr std::size_t fields_max = 400;    // shown of one message
 
 /// JSON that never throws for what a file may have in it.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json attached_json(McapReader& reader, std::string_view name) {
   for (const mcap::AttachmentIndex& index : reader.attachments()) {
     if (index.name != name) continue;
@@ -208,7 +207,7 @@ Answer RecordedSource::about() {
                {"channels", channels_of(reader)},
                {"report", attached_json(reader, "report.json")},
                {"scenario_text", attached_text(reader, "scenario.yaml")}};
-    return dump(about);
+    return json_text(about);
   });
 }
 
@@ -238,7 +237,7 @@ Answer RecordedSource::series(const std::string& topic, const std::string& field
     }
     if (any && !named) return fail("`" + topic + "` has no number `" + field + "`");
     const PlotLine plot = line.finish();
-    return dump(Json{{"t", plot.times}, {"v", plot.values}});
+    return json_text(Json{{"t", plot.times}, {"v", plot.values}});
   });
 }
 
@@ -266,7 +265,7 @@ Answer RecordedSource::schema(const std::string& topic) {
     const mcap::Channel* channel = reader.channel(topic);
     const mcap::Schema* schema = channel != nullptr ? reader.schema_of(*channel) : nullptr;
     if (schema == nullptr) return fail(no_topic(topic));
-    return dump(Json{{"name", schema->name}, {"encoding", schema->encoding}, {"text", schema->text}});
+    return json_text(Json{{"name", schema->name}, {"encoding", schema->encoding}, {"text", schema->text}});
   });
 }
 
@@ -283,7 +282,7 @@ Answer RecordedSource::fields(const std::string& topic) {
         if (names.size() < fields_max && to_number(value)) names.push_back(path);
       });
     }
-    return dump(names);
+    return json_text(names);
   });
 }
 
@@ -294,13 +293,13 @@ Answer RecordedSource::events(Window window) {
       if (tells_of_programs(channel.topic)) query.topics.push_back(channel.topic);
     }
     Json events = Json::array();
-    if (query.topics.empty()) return dump(events);
+    if (query.topics.empty()) return json_text(events);
     auto cursor = reader.messages(query);
     while (const auto message = cursor.next()) {
       if (events.size() >= events_max) break;
       if (auto event = program_event(message->channel->topic, message->data)) events.push_back(std::move(*event));
     }
-    return dump(events);
+    return json_text(events);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/contained.hpp"
 #include "view/outbox.hpp"
 
 namespace isochron::view {
@@ -28,6 +30,7 @@ using GetRequest = http::request<http::empty_body>;
 
 constexpr std::size_t connections_max = 64;
 constexpr std::size_t received_max = 1U << 20U;  // of one message to us
+constexpr auto strangers_may_idle = std::chrono::seconds(10), known_may_idle = std::chrono::seconds(120);
 
 std::string random_token() {
   unsigned char bytes[16];
@@ -38,14 +41,6 @@ std::string random_token() {
     text += "0123456789abcdef"[byte & 15U];
   }
   return text;
-}
-
-/// Without telling by its time how much of it was right.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
 }
 
 std::vector<std::string> split_protocols(std::string_view list) {
@@ -112,8 +107,10 @@ class Socket final : public Peer, public std::enable_shared_from_this<Socket> {
       if (error) return self->close();
       const std::string text = beast::buffers_to_string(self->received_.data());
       self->received_.consume(self->received_.size());
-      if (self->session_) self->session_->received(text, self->stream_.got_binary());
-      self->read_next();
+      const bool taken = !self->session_ || contained("a page's message", [&] {
+        self->session_->received(text, self->stream_.got_binary());
+      });
+      taken ? self->read_next() : self->close();
     });
   }
   void close() {
@@ -136,7 +133,7 @@ class Socket final : public Peer, public std::enable_shared_from_this<Socket> {
 class Server final : public WebServer {
  public:
   Server(WebHandler& handler, std::string token)
-      : handler_(handler), token_(std::move(token)), acceptor_(*io_), workers_(2) {}
+      : handler_(handler), token_(std::move(token)), acceptor_(*io_), pause_(*io_), workers_(2) {}
   /// With everything closed the socket thread runs out of work and ends by itself.
   ~Server() override {
     asio::post(*io_, [this] { close_all(); });
@@ -154,7 +151,7 @@ class Server final : public WebServer {
     if (error) return fail("port " + std::to_string(port) + " cannot be served: " + error.message());
     port_ = acceptor_.local_endpoint().port();
     accept_next();
-    thread_ = std::thread([this] { io_->run(); });
+    thread_ = std::thread([this] { contained_until_done("the page's sockets", [this] { io_->run(); }); });
     return done();
   }
 
@@ -170,11 +167,19 @@ class Server final : public WebServer {
   void accept_next() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (!acceptor_.is_open()) return;
-      if (!error) serve(std::move(socket));
-      accept_next();
+      if (!error) contained("a page's connection", [&] { serve(std::move(socket)); });
+      error ? accept_later() : accept_next();
+    });
+  }
+  /// No descriptors, most likely: asking again at once would keep a core busy.
+  void accept_later() {
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([this](error_code) {
+      if (acceptor_.is_open()) accept_next();
     });
   }
   void serve(tcp::socket&& socket);
+  void make_room();
   void close_all();
   void remember(const std::shared_ptr<Socket>& socket) {
     std::erase_if(sockets_, [](const std::weak_ptr<Socket>& old) { return old.expired(); });
@@ -185,11 +190,7 @@ class Server final : public WebServer {
     const std::string host(request[http::field::host]);
     const std::string name = host.substr(0, host.rfind(':'));
     if (name != "127.0.0.1" && name != "localhost") return "this server answers to 127.0.0.1 only";
-    const std::string prefix = "/" + token_;
-    const std::string given = parsed.path.substr(0, prefix.size());
-    const bool ends = parsed.path.size() == prefix.size() || parsed.path[prefix.size()] == '/';
-    if (!same_secret(given, prefix) || !ends) return "the address lacks the token that `isochron` printed";
-    parsed.path.erase(0, prefix.size());
+    if (!take_token(parsed, token_)) return "the address lacks the token that `isochron` printed";
     return "";
   }
 
@@ -198,6 +199,7 @@ class Server final : public WebServer {
   std::uint16_t port_ = 0;
   std::shared_ptr<asio::io_context> io_ = std::make_shared<asio::io_context>(1);
   tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
   asio::thread_pool workers_;
   std::vector<std::weak_ptr<Connection>> connections_;
   std::vector<std::weak_ptr<Socket>> sockets_;
@@ -212,24 +214,31 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
   void read_next() {
     request_ = {};
-    stream_.expires_after(std::chrono::minutes(2));
+    idle_ = true;
+    stream_.expires_after(known_ ? known_may_idle : strangers_may_idle);
     http::async_read(stream_, buffer_, request_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->handle();
+      if (!error && !contained("a page's request", [&] { self->handle(); })) self->shut();
     });
   }
+  /// Whether it has shown the token; and whether it waits for its next request.
+  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] bool idle() const { return idle_; }
 
  private:
   void handle() {
+    idle_ = false;
     const beast::string_view target = request_.target();
     WebRequest parsed = parse_target({target.data(), target.size()});
     if (const std::string why = server_.refusal(request_, parsed); !why.empty())
       return answer({403, "text/plain", why + "\n"});
+    known_ = true;
     if (websocket::is_upgrade(request_)) return upgrade(parsed);
     if (request_.method() != http::verb::get && request_.method() != http::verb::head)
       return answer({405, "text/plain", "GET only\n"});
     if (parsed.path.empty()) return answer({308, "text/plain", "/" + server_.token_ + "/"});  // so that ./ works
     asio::post(server_.workers_, [self = shared_from_this(), parsed] {
-      WebResponse response = self->server_.handler_.get(parsed);
+      WebResponse response{500, "text/plain", "this question cannot be answered\n"};
+      contained("a page's question", [&] { response = self->server_.handler_.get(parsed); });
       asio::post(self->stream_.get_executor(),
                  [self, response = std::move(response)]() mutable { self->answer(std::move(response)); });
     });
@@ -272,10 +281,13 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_{64U << 10U};
   GetRequest request_;
   http::response<http::string_body> response_;
+  bool known_ = false;
+  bool idle_ = false;
 };
 
 void Server::serve(tcp::socket&& socket) {
   std::erase_if(connections_, [](const std::weak_ptr<Connection>& old) { return old.expired(); });
+  if (connections_.size() >= connections_max) make_room();
   if (connections_.size() >= connections_max) return;
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
@@ -284,9 +296,23 @@ void Server::serve(tcp::socket&& socket) {
   connection->read_next();
 }
 
+/// The oldest that has not shown the token gives way; if all have, the oldest that asks nothing just now.
+void Server::make_room() {
+  for (const bool known : {false, true}) {
+    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+      const auto alive = at->lock();
+      if (!alive || alive->known() != known || (known && !alive->idle())) continue;
+      alive->shut();
+      connections_.erase(at);
+      return;
+    }
+  }
+}
+
 void Server::close_all() {
   error_code ignored;
   acceptor_.close(ignored);
+  pause_.cancel();
   for (const auto& socket : sockets_) {
     if (const auto alive = socket.lock()) alive->shut();
   }

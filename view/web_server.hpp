@@ -81,5 +81,7 @@ class WebServer {
 
 /// "/a/b?x=1&y=%20" -> path and query, decoded. Bad escapes are left as they are.
 WebRequest parse_target(std::string_view target);
+/// Takes the token off the path; false: it is not there.
+[[nodiscard]] bool take_token(WebRequest& request, const std::string& token);
 
 }  // namespace isochron::view

@@ -1,9 +1,9 @@
 #include "view/wish.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "scenario/injected_faults.hpp"
+#include "view/json_fields.hpp"
 
 namespace isochron::view {
 namespace {
@@ -12,15 +12,6 @@ using Json = nlohmann::json;
 
 constexpr double speed_max = 1e6;
 constexpr double seconds_max = 1e6;
-
-double number_in(const Json& json, const char* key, double otherwise) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
-}
-std::string text_in(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, 500) : "";
-}
 
 Mark push_in(const Json& json) {
   Mark mark{.what = "push", .about = text_in(json, "body")};

@@ -2,10 +2,16 @@
 
 #include "agents/server.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <thread>
+#include <utility>
 
 #include "agents/client.hpp"
 
@@ -120,6 +126,133 @@ TEST(AgentsOnRealSockets, ASecondClientOfTheSameNameHasToWait) {
   EXPECT_EQ(first.join(60s), "");
   Client second(key, named("a", server.address()));
   EXPECT_EQ(second.join(300ms), "a client named a is here");
+}
+
+/// One end of a joining, by hand: what comes in frames, and what is sent as frames.
+class RawStream {
+ public:
+  explicit RawStream(int socket) : socket_(socket) {}
+  static RawStream to(const Address& server) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(server.port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    return RawStream(socket);
+  }
+  RawStream(RawStream&&) = default;
+  ~RawStream() {
+    if (socket_.get() >= 0) ::close(socket_.get());
+  }
+  wire::Handshake next() {
+    std::array<unsigned char, 4> head{};
+    wire::Handshake what;
+    if (::recv(socket_.get(), head.data(), head.size(), MSG_WAITALL) != 4) return what;
+    std::vector<char> body(head[0] | head[1] << 8 | head[2] << 16);
+    if (::recv(socket_.get(), body.data(), body.size(), MSG_WAITALL) == static_cast<ssize_t>(body.size())) {
+      what.ParseFromArray(body.data(), static_cast<int>(body.size()));
+    }
+    return what;
+  }
+  void say(const wire::Handshake& what) {
+    const auto frame = framed(what);
+    EXPECT_EQ(::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
+  }
+
+ private:
+  struct Owned {
+    explicit Owned(int fd) : fd_(fd) {}
+    Owned(Owned&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    [[nodiscard]] int get() const { return fd_; }
+    int fd_;
+  } socket_;
+};
+
+/// A holder of the key that says where it was; what the server answers to that.
+wire::Handshake resumed(const Address& server, std::int64_t progress_ns, wire::Handshake* after = nullptr) {
+  RawStream stream = RawStream::to(server);
+  link::Responder responder(key, handshake_context);
+  link::Nonce nonce;
+  const wire::Handshake challenge = stream.next();
+  EXPECT_EQ(challenge.challenge().nonce().size(), nonce.size());
+  std::memcpy(nonce.data(), challenge.challenge().nonce().data(), nonce.size());
+  const link::Answer answer = responder.answer(nonce);
+  wire::Handshake reply;
+  wire::ConnectRequest& request = *reply.mutable_request();
+  request.set_protocol(protocol_version);
+  request.set_name("raw" + std::to_string(progress_ns));
+  request.set_nonce(answer.nonce.data(), answer.nonce.size());
+  request.set_proof(answer.proof.data(), answer.proof.size());
+  request.mutable_resume()->set_epoch(77);
+  request.mutable_resume()->set_clients(2);
+  request.mutable_resume()->set_progress_ns(progress_ns);
+  stream.say(reply);
+  const wire::Handshake accepted = stream.next();
+  if (after != nullptr) *after = stream.next();
+  return accepted;
+}
+
+TEST(AgentsOnRealSockets, AnyClaimedProgressLeavesTheServerStandingAndTimeAsItWas) {
+  RunningServer server({});
+  for (const std::int64_t claim : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1}, INT64_MAX - 1, INT64_MAX}) {
+    EXPECT_TRUE(resumed(server.address(), claim).has_accept()) << claim;
+  }
+  Client honest(key, named("a", server.address()));
+  EXPECT_EQ(honest.join(60s), "");
+  EXPECT_EQ(honest.start(), SimTime::zero());
+}
+
+TEST(AgentsOnRealSockets, WhatComesAfterTheProofIsSealed) {
+  RunningServer server({});
+  wire::Handshake after;
+  ASSERT_TRUE(resumed(server.address(), 0, &after).has_accept());
+  EXPECT_EQ(after.what_case(), wire::Handshake::kSealed) << "a man in the middle could change it";
+}
+
+TEST(AgentsOnRealSockets, AWorldThatIsNotSealedIsNotBelieved) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof at;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &length), 0);
+  // Proves the key, as whoever stands between a client and the true server lets that one do, and changes the rest.
+  std::thread changed([&] {
+    RawStream stream(::accept(listener, nullptr, nullptr));
+    link::Challenger challenger(key, handshake_context);
+    wire::Handshake what;
+    what.mutable_challenge()->set_protocol(protocol_version);
+    what.mutable_challenge()->set_nonce(challenger.challenge().data(), challenger.challenge().size());
+    stream.say(what);
+    const wire::Handshake request = stream.next();
+    link::Answer answer;
+    std::memcpy(answer.nonce.data(), request.request().nonce().data(), answer.nonce.size());
+    std::memcpy(answer.proof.data(), request.request().proof().data(), answer.proof.size());
+    const auto welcome = challenger.check(answer);
+    ASSERT_TRUE(welcome);
+    what.mutable_accept()->set_proof(welcome->proof.data(), welcome->proof.size());
+    stream.say(what);
+    what.mutable_connection()->set_number(7);
+    stream.say(what);
+    what.mutable_world()->set_heartbeat_ns(1'000'000'000);
+    stream.say(what);
+    (void)stream.next();  // until the client hangs up
+  });
+  Client client(key, named("a", Address::loopback(ntohs(at.sin_port))));
+  EXPECT_EQ(client.join(500ms), "what answers there is no server of agents");
+  changed.join();
+  ::close(listener);
+}
+
+TEST(AgentsOnRealSockets, IdleVisitorsKeepNobodyOut) {
+  RunningServer server({});
+  std::vector<RawStream> idle;
+  for (int i = 0; i < 100; ++i) idle.push_back(RawStream::to(server.address()));
+  Client client(key, named("a", server.address()));
+  EXPECT_EQ(client.join(3s), "");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/limits.hpp"
+
 namespace isochron::agents {
 namespace {
 
@@ -207,6 +209,24 @@ TEST_F(Vicinity, ShowsWhatIsNearAndLetsGoALittleLater) {
   EXPECT_TRUE(a.notices.kept().back().notice.has_leave());
   say(b, 15, 55);
   EXPECT_TRUE(seen_by(a).empty()) << "and comes back within one";
+}
+
+TEST_F(WorldMapTest, OneThatClaimsToHaveBeenFarAheadDoesNotTakeTheOthersThere) {
+  map.expect(3, SimTime::from_ns(limits::longest_ns), now, 3s);
+  Profile& liar = join("liar");
+  say(liar, limits::longest_ns / 1'000'000);
+  map.expect(3, SimTime::zero() + SimSpan(500ms), now, 3s);
+  map.expect(3, SimTime::zero() + SimSpan(505ms), now, 3s);
+  Profile &a = join("a"), &b = join("b");
+  say(a, 500);
+  say(b, 505);
+  now += WallSpan(4s);
+  say(a, 500);
+  say(b, 505);
+  EXPECT_EQ(map.minimum(), SimTime::zero() + SimSpan(500ms));
+  say(a, 510);
+  say(b, 510);
+  EXPECT_EQ(map.minimum(), SimTime::zero() + SimSpan(510ms));
 }
 
 }  // namespace

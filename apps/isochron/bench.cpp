@@ -6,12 +6,15 @@
 #include "apps/isochron/terminal.hpp"
 #include "coordinator/bench/coordinator_bench.hpp"
 #include "core/bench/core_bench.hpp"
+#include "core/foreign_text.hpp"
 #include "flow/bench/flow_bench.hpp"
 #include "hil/bench/hil_bench.hpp"
 #include "journal/bench/journal_bench.hpp"
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
+#include "scenario/bench/flow_run_bench.hpp"
 #include "scenario/bench/network_bench.hpp"
+#include "scenario/bench/realtime_bench.hpp"
 #include "v2x/bench/v2x_bench.hpp"
 #include "view/bench/view_bench.hpp"
 #include "world/bench/world_bench.hpp"
@@ -30,6 +33,16 @@ void bench_links(bench::Report& report) {
   bench::bench_network(report);
 }
 
+void bench_rt_and_requests(bench::Report& report) {
+  bench::bench_rt(report);
+  bench::bench_realtime(report);
+}
+
+void bench_flow_and_runs(bench::Report& report) {
+  bench::bench_flow(report);
+  bench::bench_flow_runs(report);
+}
+
 struct Group {
   const char* name;
   void (*measure)(bench::Report&);
@@ -38,10 +51,10 @@ constexpr Group groups[] = {
     {"core", bench::bench_core},
     {"journal", bench::bench_journal},
     {"world", bench_world_and_sensors},
-    {"flow", bench::bench_flow},
+    {"flow", bench_flow_and_runs},
     {"coordinator", bench::bench_coordinator},
     {"hil", bench::bench_hil},
-    {"rt", bench::bench_rt},
+    {"rt", bench_rt_and_requests},
     {"v2x", bench::bench_v2x},
     {"links", bench_links},
     {"agents", bench::bench_agents},
@@ -85,7 +98,7 @@ int measure(const std::string& wanted, bool json, bool long_run) {
     if (!json) print(bold(group.name) + "\n");
     group.measure(report);
   }
-  if (json) print(nlohmann::ordered_json{{"machine", describe_machine()}, {"results", results}}.dump(2) + "\n");
+  if (json) print(json_text(nlohmann::ordered_json{{"machine", describe_machine()}, {"results", results}}, 2) + "\n");
   return all_ok ? exit_fine : exit_no;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
 void on_interrupt(int) { interrupts = interrupts + 1; }
-struct sigaction old_interrupt, old_terminate;
+struct sigaction old_interrupt, old_terminate, old_hang_up;
 
 int open_for_words(const std::string& file) {
   const int fd = ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
@@ -27,15 +28,20 @@ int open_for_words(const std::string& file) {
 
 /// In the child, between fork and exec. A process group of its own: Ctrl-C on the terminal would reach it twice, and a
 /// second one would kill it in the middle of its journal.
-[[noreturn]] void become(const std::vector<std::string>& words, int in, int out, int err, pid_t parent) {
+void settle(int in, int out, int err, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words, int in, int out, int err, pid_t parent) {
+  settle(in, out, err, parent);
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -86,6 +92,25 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::str
   if (input) write_all(input_, *input);
 }
 
+ChildProcess::ChildProcess(const std::function<int()>& what, const std::string& out_file) {
+  const int out = open_for_words(out_file);
+  const Pipe err = make_pipe();
+  complaints_ = err.from;
+  fcntl(complaints_, F_SETFL, O_NONBLOCK);
+  const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const pid_t parent = getpid();
+  std::fflush(nullptr);
+  pid_ = fork();
+  if (pid_ == 0) {
+    settle(in, out, err.to, parent);
+    const int code = what();
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  for (const int fd : {in, out, err.to}) close(fd);
+  if (pid_ < 0) throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));
+}
+
 ChildProcess::~ChildProcess() {
   if (!ended_) {
     kill(pid_, SIGKILL);
@@ -131,11 +156,14 @@ InterruptGuard::InterruptGuard() {
   act.sa_handler = on_interrupt;
   sigaction(SIGINT, &act, &old_interrupt);
   sigaction(SIGTERM, &act, &old_terminate);
+  sigaction(SIGHUP, &act, &old_hang_up);
+  if (old_hang_up.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hang_up, nullptr);  // as nohup wants it
 }
 
 InterruptGuard::~InterruptGuard() {
   sigaction(SIGINT, &old_interrupt, nullptr);
   sigaction(SIGTERM, &old_terminate, nullptr);
+  sigaction(SIGHUP, &old_hang_up, nullptr);
 }
 
 int InterruptGuard::count() { return interrupts; }

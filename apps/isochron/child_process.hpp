@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class ChildProcess {
   /// if there is one, and sees the end of it only after end_input(), or when we are gone.
   ChildProcess(const std::vector<std::string>& words, const std::string& out_file, const std::string& err_file = "",
                const std::optional<std::string>& input = {});
+  /// The same with a function of ours instead of a command: a copy of this process, which starts at once. What it
+  /// returns is the code. Requires: no other thread runs here.
+  ChildProcess(const std::function<int()>& what, const std::string& out_file);
   ~ChildProcess();  // kills it if it still runs
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

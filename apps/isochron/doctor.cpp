@@ -1,6 +1,7 @@
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/foreign_text.hpp"
 
 namespace isochron::app {
 namespace {
@@ -25,7 +26,7 @@ std::string as_json(const std::vector<Finding>& findings) {
     json["findings"].push_back(
         {{"what", f.what}, {"found", f.found}, {"good", f.good}, {"cost", f.cost}, {"mend", f.mend}});
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace

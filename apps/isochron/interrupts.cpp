@@ -23,6 +23,7 @@ void on_interrupt(void (*told)()) {
   to_tell.store(told);
   std::signal(SIGINT, handle);
   std::signal(SIGTERM, handle);
+  if (std::signal(SIGHUP, handle) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
 }
 
 bool interrupted() { return came.load(); }

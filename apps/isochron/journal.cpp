@@ -4,6 +4,7 @@
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "journal/diff.hpp"
@@ -36,7 +37,7 @@ int diff(const std::string& a, const std::string& b, bool json) {
                       {"a", d.a},
                       {"b", d.b}};
     }
-    print(out.dump(2) + "\n");
+    print(json_text(out, 2) + "\n");
     return comparison.first ? exit_no : exit_fine;
   }
   std::string text;
@@ -73,16 +74,16 @@ int info(const std::string& file, bool json) {
   std::vector<std::string> damage;
   for (const Damage& d : reader.damage()) damage.push_back(to_string(d));
   if (json) {
-    print(nlohmann::ordered_json{{"file", file},
-                                 {"whole", reader.ending() == Ending::whole},
-                                 {"records", s.message_count},
-                                 {"first_ns", s.start_time},
-                                 {"last_ns", s.end_time},
-                                 {"digest", digest.hex},
-                                 {"digest_complete", digest.complete},
-                                 {"channels", channels},
-                                 {"damage", damage}}
-              .dump(2) +
+    print(json_text(nlohmann::ordered_json{{"file", file},
+                                           {"whole", reader.ending() == Ending::whole},
+                                           {"records", s.message_count},
+                                           {"first_ns", s.start_time},
+                                           {"last_ns", s.end_time},
+                                           {"digest", digest.hex},
+                                           {"digest_complete", digest.complete},
+                                           {"channels", channels},
+                                           {"damage", damage}},
+                    2) +
           "\n");
     return exit_fine;
   }

@@ -88,6 +88,7 @@ int export_fields(const Flags& flags) {
     if (text.size() > (1U << 16U)) print(std::exchange(text, ""));
   }
   print(text);
+  for (const Damage& damage : reader->damage()) say("note: " + to_string(damage) + "\n");
   return exit_fine;
 }
 

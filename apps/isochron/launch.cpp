@@ -1,20 +1,28 @@
 // All nodes of a scenario as processes of their own, here or on other hosts, and one journal of what they left.
 
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/launch_engine.hpp"
 #include "apps/isochron/launch_node.hpp"
+#include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "apps/isochron/trust.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
 #include "journal/merge.hpp"
 #include "link/auth.hpp"
 #include "scenario/flow_plan.hpp"
+#include "scenario/graph_text.hpp"
 #include "scenario/node_places.hpp"
 #include "scenario/ros_bridge.hpp"
 #include "scenario/run.hpp"
@@ -69,7 +77,7 @@ void watch_over(Nodes& nodes, WallSpan patience) {
     for (auto& node : nodes) {
       node->pass_on();
       if (!node->ended()) ++running;
-      polls.push_back({node->complaints(), POLLIN, 0});
+      polls.push_back({node->complaints(), POLLIN, 0});  // -1 once it has nothing more to say: not waited for
     }
     if (running == 0) break;
     line.show(std::to_string(running) + " of " + std::to_string(nodes.size()) + " nodes run");
@@ -79,10 +87,25 @@ void watch_over(Nodes& nodes, WallSpan patience) {
   for (auto& node : nodes) node->pass_on();
 }
 
+/// Who says of itself why it failed comes first; the others saw it fail, and all of them say so. Each node has its own
+/// reason in the report.
+std::string first_causes(std::vector<std::string> causes) {
+  constexpr std::size_t most = 6;
+  std::ranges::stable_partition(causes, [](const std::string& cause) {
+    const std::string who = cause.substr(0, cause.find(": "));
+    return cause.find("node " + who + " failed") != std::string::npos || cause.find(" failed: ") == std::string::npos;
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(causes.size(), most); ++i) text += causes[i];
+  if (causes.size() > most) text += "and " + std::to_string(causes.size() - most) + " more nodes, because of these\n";
+  return text;
+}
+
 Json whole_report(const Scenario& scenario, const Nodes& nodes) {
   Json all{{"scenario", scenario.name}, {"mode", "repeatable"}, {"end", "finished"}, {"why", ""}};
   double wall = 0, simulated = scenario.duration.seconds();
   Json each = Json::array();
+  std::vector<std::string> causes;
   for (const auto& node : nodes) {
     const Json one = node->report();
     const std::string end = one.value("end", "failed");
@@ -90,7 +113,7 @@ Json whole_report(const Scenario& scenario, const Nodes& nodes) {
       simulated = std::min(simulated, one.value("simulated_s", 0.0));
       if (all["end"] != "failed") all["end"] = end;
       const std::string why = one.value("why", "");
-      if (!why.empty()) all["why"] = all["why"].get<std::string>() + node->name() + ": " + why + "\n";
+      if (!why.empty()) causes.push_back(node->name() + ": " + why + "\n");
     }
     wall = std::max(wall, one.value("wall_s", 0.0));
     each.push_back({{"node", node->name()},
@@ -99,6 +122,7 @@ Json whole_report(const Scenario& scenario, const Nodes& nodes) {
                     {"why", one.value("why", "")},
                     {"notes", one.value("notes", Json::array())}});
   }
+  all["why"] = first_causes(causes);
   all["simulated_s"] = simulated;
   all["wall_s"] = wall;
   all["real_time_factor"] = wall > 0 ? simulated / wall : 0;
@@ -122,14 +146,44 @@ std::string summary(const Json& report, const std::string& journal) {
          (report.value("digest_complete", false) ? "" : " (incomplete)") + "\njournal " + journal + "\n";
 }
 
-/// Keys are the nodes' own affair: they say what is wrong with them.
-std::vector<NodePlace> places_of(const Scenario& scenario, const LaunchFlags& flags) {
+flow::Graph graph_of(const Scenario& scenario, const LaunchFlags& flags) {
   if (!runs_as_flows(scenario)) {
     throw InputError({flags.file, 0, 0}, "launch is for scenarios that run as flows",
                      "with `time: {mode: repeatable}` and `nodes`, `ros` or `flows`; otherwise use `isochron run`");
   }
-  return node_places(scenario, plan_flows(scenario).system.graph(), true);
+  return plan_flows(scenario).system.graph();
 }
+
+/// Ports of this machine that nobody else gets while this lives: a socket is bound to each and does not listen, so that
+/// a node of ours can. Several launches at once do not meet.
+class Ports {
+ public:
+  Ports() = default;
+  ~Ports() {
+    for (const int socket : sockets_) close(socket);
+  }
+  Ports(const Ports&) = delete;
+  Ports& operator=(const Ports&) = delete;
+
+  std::string take() {
+    const int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    setsockopt(end, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    if (end < 0 || bind(end, generic, size) != 0 || getsockname(end, generic, &size) != 0) {
+      throw std::runtime_error(std::string("no free port on this machine: ") + std::strerror(errno));
+    }
+    sockets_.push_back(end);
+    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+
+ private:
+  std::vector<int> sockets_;
+};
 
 /// Tells this launch's files on other hosts from those of others.
 std::string launch_word() {
@@ -148,14 +202,23 @@ int launch(const LaunchFlags& flags) {
   }
   if (!flags.duration.empty()) overrides.push_back({"duration", flags.duration});
   const Scenario scenario = load_scenario(flags.file, overrides);
-  check_scenario(scenario);
-  const std::vector<NodePlace> places = places_of(scenario, flags);
+  demand_trust(scenario, flags.file, flags.trust);
+  const flow::Graph graph = graph_of(scenario, flags);
+  // Keys are the nodes' own affair: they say what is wrong with them.
+  std::vector<NodePlace> places = node_places(scenario, graph, true);
   const std::string out = flags.journal.empty() ? scenario.name + ".mcap" : flags.journal;
   const std::string base = std::filesystem::absolute(std::filesystem::path(out).replace_extension()).string();
   const InterruptGuard guard;
+  LaunchedRun run{scenario, graph, {}, machine_notes(), graph_text(graph), base, launch_word()};
+  LaunchFlags chosen = flags;
+  use_engine(chosen, places, run);
+  Ports ports;
+  const bool one_machine = std::ranges::all_of(places, [](const NodePlace& place) { return place.host.empty(); });
+  for (const NodePlace& place : places) {
+    if (one_machine) run.places.emplace(place.name, ports.take());  // where the scenario does not say it
+  }
   Nodes nodes;
-  const std::string word = launch_word();
-  for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(flags, place, base, word));
+  for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(chosen, place, run));
   watch_over(nodes, scenario.network.lost_after + WallSpan(std::chrono::seconds(5)));
 
   Json report = whole_report(scenario, nodes);
@@ -169,7 +232,7 @@ int launch(const LaunchFlags& flags) {
     }
   }
   PosixDisk disk;
-  const auto merged = merge_journals(disk, journals, out, {{"report.json", "application/json", report.dump()}});
+  const auto merged = merge_journals(disk, journals, out, {{"report.json", "application/json", json_text(report)}});
   if (!merged.ok()) {
     report["why"] = report["why"].get<std::string>() + "no common journal: " + merged.error().what + "\n";
     report["end"] = "failed";
@@ -179,7 +242,7 @@ int launch(const LaunchFlags& flags) {
     report["journal"] = {{"file", out}, {"records", merged->messages}, {"bytes", merged->bytes}};
   }
   for (const auto& node : nodes) node->forget_files(merged.ok() && !flags.keep);
-  print(flags.json ? report.dump() + "\n" : summary(report, out));
+  print(flags.json ? json_text(report) + "\n" : summary(report, out));
   if (InterruptGuard::count() > 0) return exit_interrupted;
   return report["end"] == "finished" ? exit_fine : exit_failed;
 }
@@ -197,6 +260,14 @@ void add_launch(CLI::App& app, Action& action) {
   add_fault_flags(*verb, flags->faults);
   verb->add_option("--duration", flags->duration, "simulated time to run for")->type_name("TIME");
   verb->add_option("--journal", flags->journal, "where the common record goes")->type_name("FILE");
+  verb->add_option(
+          "--on", flags->on,
+          "what starts nodes on hosts: ssh for those that have a `host`; slurm, inside an allocation, or mpirun for "
+          "all others too")
+      ->type_name("ENGINE")
+      ->capture_default_str();
+  verb->add_option("--hosts", flags->hosts, "with --on mpirun: the hosts, as in a,b,c; this machine if left out")
+      ->type_name("LIST");
   verb->add_option("--shell", flags->shell, "how to run a command on a node's `host`: this, the host, the command")
       ->capture_default_str();
   verb->add_option("--remote", flags->remote, "what isochron is called there, as a shell there reads it")
@@ -204,6 +275,7 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_option("--remote-folder", flags->remote_folder, "where a journal is there, until it is fetched")
       ->type_name("FOLDER")
       ->capture_default_str();
+  add_trust_flag(*verb, flags->trust);
   verb->add_flag("--keep", flags->keep, "keep each node's own journal too");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->callback([&action, flags] {

@@ -10,14 +10,19 @@
 #include <sstream>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/launch_engine.hpp"
+#include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/foreign_text.hpp"
+#include "core/input_error.hpp"
 
 namespace isochron::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_lines = 4;                                     // of complaints, in a reason
+constexpr std::size_t most_lines = 4;  // of complaints, in a reason
+constexpr std::size_t longest_line = 64U << 10U;
 constexpr int not_found = 127;                                            // as shells say it
 constexpr int no_connection = 255;                                        // as ssh says it
 constexpr const char* remote_shell = "sh";                                // on the host; reads the script
@@ -61,31 +66,64 @@ std::string fetching(const std::string& journal) {
 
 }  // namespace
 
-NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const std::string& base,
-                         const std::string& launch)
+NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const LaunchedRun& run)
     : flags_(flags),
       name_(place.name),
       host_(place.host),
-      base_(base + "." + file_name(place.name)),
-      journal_there_(flags.remote_folder + "/isochron-" + launch + "." + file_name(place.name) + ".mcap"),
-      process_(words(), base_ + ".json", "", script()) {}
+      base_(run.base + "." + file_name(place.name)),
+      journal_there_(flags.remote_folder + "/isochron-" + run.word + "." + file_name(place.name) + ".mcap"),
+      system_there_(journal_there_ + ".system"),
+      system_(run.system),
+      places_(places_text(run.places)),
+      process_(start(run)) {}
+
+std::unique_ptr<ChildProcess> NodeProcess::start(const LaunchedRun& run) const {
+  const std::string report = base_ + ".json";
+  if (host_.empty()) return std::make_unique<ChildProcess>([&] { return live(run); }, report);
+  return std::make_unique<ChildProcess>(words(), report, "", script());
+}
+
+/// In the copy of this process that is the node.
+int NodeProcess::live(const LaunchedRun& run) const {
+  try {
+    keep_output_for_reports();
+    RunOptions options;
+    options.journal = journal();
+    options.node = name_;
+    options.machine = run.machine;
+    options.places = run.places;
+    options.graph = &run.graph;
+    const RunReport report = run_watched(run.scenario, std::move(options), false);
+    print(to_json(report) + "\n");
+    return exit_code(report);
+  } catch (const InputError& error) {
+    say(std::string(error.what()) + "\n");
+    return exit_bad_input;
+  } catch (const std::exception& error) {
+    say(std::string("isochron: ") + error.what() + "\n");
+    return exit_failed;
+  }
+}
 
 std::vector<std::string> NodeProcess::words() const {
-  if (host_.empty()) {
-    std::vector<std::string> all = arguments();
-    all.insert(all.begin(), ChildProcess::ourselves);
-    return all;
-  }
   std::vector<std::string> all = words_of(flags_.shell);
+  if (std::filesystem::path(all.front()).filename() == "ssh") all.emplace_back("--");  // no host is an option
   all.insert(all.end(), {host_, remote_shell});
   return all;
 }
 
 std::vector<std::string> NodeProcess::arguments() const {
-  std::vector<std::string> all{
-      "run",       std::filesystem::absolute(flags_.file).string(), "--node", name_, "--json", "--quiet",
-      "--journal", host_.empty() ? journal() : journal_there_};
-  if (!host_.empty()) all.emplace_back("--until-stdin-ends");
+  std::vector<std::string> all{"run",
+                               std::filesystem::absolute(flags_.file).string(),
+                               "--node",
+                               name_,
+                               "--json",
+                               "--quiet",
+                               "--journal",
+                               journal_there_,
+                               "--until-stdin-ends"};
+  all.insert(all.end(), {"--system", system_there_});
+  if (flags_.trust) all.emplace_back("--trust");
   if (!flags_.duration.empty()) all.insert(all.end(), {"--duration", flags_.duration});
   for (const std::string& set : flags_.sets) all.insert(all.end(), {"--set", set});
   return all;
@@ -97,35 +135,44 @@ std::optional<std::string> NodeProcess::script() const {
   for (const char* name : told_there) {
     if (const char* value = std::getenv(name)) text += std::string("export ") + name + "=" + quoted(value) + "\n";
   }
+  if (!places_.empty()) text += "export ISOCHRON_PLACES=" + quoted(places_) + "\n";
+  // With it the host needs the libraries of its own nodes only.
+  text += "cat > " + quoted(system_there_) + " <<'END_OF_SYSTEM'\n" + system_ + "\nEND_OF_SYSTEM\n";
   text += "exec env " + flags_.remote;  // as the shell there reads it: ~/isochron, A=B isochron
   for (const std::string& word : arguments()) text += " " + quoted(word);
   return text + "\n";
 }
 
 bool NodeProcess::never_began() const {
-  const auto code = process_.code();
+  const auto code = process_->code();
   return code == exit_bad_input || code == not_found || (code == no_connection && !host_.empty());
 }
 
 void NodeProcess::stop() {
-  if (host_.empty()) return process_.signal(SIGINT);
-  process_.end_input();
+  if (host_.empty()) return process_->signal(SIGINT);
+  process_->end_input();
 }
 
 void NodeProcess::kill() {
-  process_.end_input();
-  process_.signal(SIGKILL);
+  process_->end_input();
+  process_->signal(SIGKILL);
 }
 
 void NodeProcess::pass_on() {
+  const bool was_over = process_->ended();  // then nothing more comes than is there now
   char text[4096];
-  for (ssize_t n = read(complaints(), text, sizeof text); n > 0; n = read(complaints(), text, sizeof text)) {
+  ssize_t n = 0;
+  while (!silent_ && (n = read(process_->complaints(), text, sizeof text)) > 0) {
     line_.append(text, static_cast<std::size_t>(n));
   }
+  silent_ = silent_ || n == 0;
+  if (line_.size() > longest_line) line_ += '\n';
+  if (was_over && !line_.empty() && !line_.ends_with('\n')) line_ += '\n';
   for (std::size_t end = line_.find('\n'); end != std::string::npos; end = line_.find('\n')) {
     std::string line = line_.substr(0, end);
     line_.erase(0, end + 1);
     if (line.ends_with('\r')) line.pop_back();  // ssh speaks to terminals
+    line = foreign_text(line);
     say(faint("[" + name_ + "] ") + line + "\n");
     last_lines_.push_back(std::move(line));
     if (last_lines_.size() > most_lines) last_lines_.erase(last_lines_.begin());
@@ -143,19 +190,19 @@ Json NodeProcess::report() const {
 std::string NodeProcess::why() const {
   std::string said;
   for (const std::string& line : last_lines_) said += (said.empty() ? "" : "\n  ") + line;
-  const auto code = process_.code();
+  const auto code = process_->code();
   if (!host_.empty() && code == no_connection) {
     if (said.empty()) said = "its process there was killed, or the connection was lost";  // ssh says no more
     return "`" + words_of(flags_.shell).front() + " " + host_ + "` failed: " + said + hint_for(said, host_);
   }
   const std::string where = host_.empty() ? "" : " on " + host_;
   if (code == not_found) return said + where + "; say with --remote where isochron is there";
-  return "its process" + where + (code ? " " : " was ") + process_.how_it_ended() + (said.empty() ? "" : ": " + said);
+  return "its process" + where + (code ? " " : " was ") + process_->how_it_ended() + (said.empty() ? "" : ": " + said);
 }
 
 bool NodeProcess::fetch() const {
   if (host_.empty()) return std::filesystem::exists(journal());
-  if (never_began() && process_.code() != no_connection) return false;
+  if (never_began() && process_->code() != no_connection) return false;
   const std::string here = journal() + ".fetched";
   ChildProcess copy(words(), here, "/dev/null", fetching(quoted(journal_there_)));
   copy.wait();
@@ -165,7 +212,8 @@ bool NodeProcess::fetch() const {
     std::filesystem::remove(here, failed);
     return false;
   }
-  ChildProcess remove(words(), "/dev/null", "/dev/null", "exec rm -f " + quoted(journal_there_) + "\n");
+  ChildProcess remove(words(), "/dev/null", "/dev/null",
+                      "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
   remove.wait();
   return true;
 }

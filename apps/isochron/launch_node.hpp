@@ -6,8 +6,11 @@
 // so stands in no list of processes. The node there stops, as with Ctrl-C, when its standard input ends: so it hears
 // of our Ctrl-C and does not outlive us, or the connection.
 //
+// A node that prints does not disturb: its words come with its complaints, the report alone goes into its file.
+//
 // Threads: owner thread. Fails: report() says why in any case.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,13 +19,17 @@
 #include "apps/isochron/child_process.hpp"
 #include "apps/isochron/link_flags.hpp"
 #include "scenario/node_places.hpp"
+#include "scenario/run.hpp"
 
 namespace isochron::app {
 
 struct LaunchFlags {
   std::string file, duration, journal;
+  bool trust = false;
   std::string shell = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5";
   std::string remote = "isochron";
+  std::string on = "ssh";  // the engine that starts nodes on hosts
+  std::string hosts;       // of --on mpirun
   std::string remote_folder = "/tmp";
   std::vector<std::string> sets;
   FaultFlags faults;
@@ -30,13 +37,25 @@ struct LaunchFlags {
   bool keep = false;
 };
 
+/// What all nodes of a launch have in common.
+struct LaunchedRun {
+  const Scenario& scenario;
+  flow::Graph graph;                           // of the whole system
+  std::map<std::string, std::string> places;   // where the nodes of this machine listen
+  std::map<std::string, std::string> machine;  // recorded with each
+  std::string system;                          // the graph as text, for other hosts
+  std::string base;                            // files of a node here are base.NAME.mcap and .json
+  std::string word;                            // tells its files on other hosts from other launches'
+};
+
 class NodeProcess {
  public:
-  /// Its files here are `base`.NAME.mcap and .json; `launch` is a word that tells its files there from other launches'.
-  NodeProcess(const LaunchFlags& flags, const NodePlace& place, const std::string& base, const std::string& launch);
+  /// A node of this machine is a copy of this process: the scenario is read and the system is known already, so that
+  /// hundreds start in seconds, and each makes its own node only.
+  NodeProcess(const LaunchFlags& flags, const NodePlace& place, const LaunchedRun& run);
 
-  [[nodiscard]] bool ended() { return process_.ended(); }
-  [[nodiscard]] bool well() const { return process_.well(); }
+  [[nodiscard]] bool ended() { return process_->ended(); }
+  [[nodiscard]] bool well() const { return process_->well(); }
   /// Ended without having begun: bad input, no such program, a host that does not let us in. The others would wait.
   [[nodiscard]] bool never_began() const;
   /// As with Ctrl-C.
@@ -44,7 +63,7 @@ class NodeProcess {
   void kill();
   /// Passes on what it complains about, with its name in front.
   void pass_on();
-  [[nodiscard]] int complaints() const { return process_.complaints(); }
+  [[nodiscard]] int complaints() const { return silent_ ? -1 : process_->complaints(); }
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// What it printed at its end; an object with `end` and `why` in any case.
@@ -57,6 +76,8 @@ class NodeProcess {
   void forget_files(bool journals) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<ChildProcess> start(const LaunchedRun& run) const;
+  [[nodiscard]] int live(const LaunchedRun& run) const;
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] std::optional<std::string> script() const;
   [[nodiscard]] std::vector<std::string> arguments() const;
@@ -64,10 +85,13 @@ class NodeProcess {
 
   const LaunchFlags& flags_;
   std::string name_, host_, base_;
-  std::string journal_there_;
+  std::string journal_there_, system_there_;
+  std::string system_;  // as text
+  std::string places_;  // as ISOCHRON_PLACES has them
   std::string line_;
+  bool silent_ = false;  // its complaints have ended
   std::vector<std::string> last_lines_;
-  ChildProcess process_;
+  std::unique_ptr<ChildProcess> process_;
 };
 
 }  // namespace isochron::app

@@ -10,6 +10,7 @@ using namespace isochron;
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows up as a failed write, with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may not grow
   CLI::App cli{"Isochron keeps robot programs, simulated worlds and real hardware on one clock.", "isochron"};
   cli.require_subcommand(1);
   cli.set_version_flag("--version", ISOCHRON_VERSION);
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   app::add_serve(cli, action);
   app::add_check(cli, action);
   app::add_launch(cli, action);
+  app::add_nodes(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);

@@ -6,6 +6,8 @@
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "apps/isochron/trust.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "journal/diff.hpp"
@@ -20,6 +22,7 @@ struct ReplayFlags {
   std::string recorded, folder, journal;
   bool json = false;
   bool quiet = false;
+  bool trust = false;
 };
 
 McapReader open(Disk& disk, const std::string& file) {
@@ -56,7 +59,7 @@ void print_json(const Proof& proof) {
                              {"journal", proof.journal},
                              {"notes", proof.comparison.notes}};
   if (proof.comparison.first) out["first_difference"] = to_string(*proof.comparison.first);
-  print(out.dump(2) + "\n");
+  print(json_text(out, 2) + "\n");
 }
 
 void print_text(const Proof& proof) {
@@ -79,6 +82,7 @@ int replay(const ReplayFlags& flags) {
   McapReader recorded = open(disk, flags.recorded);
   const Digest before = digest_of(recorded);
   const Scenario scenario = scenario_to_replay(recorded, flags.folder);
+  demand_trust(scenario, recorded, flags.trust);
   const std::string file = journal_for(flags);
   Proof proof;
   proof.report = run_watched(scenario, {.journal = file, .marks = marks_of(recorded)}, !flags.json && !flags.quiet);
@@ -110,6 +114,7 @@ void add_replay(CLI::App& app, Action& action) {
       ->type_name("FILE");
   verb->add_flag("--json", flags->json, "one JSON object instead of text");
   verb->add_flag("--quiet", flags->quiet, "show no progress");
+  add_trust_flag(*verb, flags->trust);
   verb->callback([&action, flags] { action = [flags] { return replay(*flags); }; });
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t most_pairs = 6;         // more charts than that nobody looks at
 constexpr std::size_t doubles_per_body = 13;  // see world::WorldState
-constexpr std::uint8_t clock_value = 100;     // of ComputeRecord::kind: no charge
+constexpr std::uint8_t first_packed = 100;    // of ComputeRecord::kind: from here on no charge
 
 bool starts_with(const std::string& text, std::string_view with) { return text.compare(0, with.size(), with) == 0; }
 
@@ -189,7 +189,7 @@ class Loader {
   void take_compute(const MessageView& message, const std::string& program) {
     const auto record = cdr_read<ComputeRecord>(message.data);
     if (!record.ok()) return void(++unreadable_);
-    if (record->kind == clock_value) return;
+    if (record->kind >= first_packed) return;
     lane(program).charged_s = std::max(lane(program).charged_s, static_cast<double>(record->total_ns) * 1e-9);
   }
 

@@ -66,7 +66,7 @@ struct Lane {
 struct ProgramFigures {
   std::string name, end;
   std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
-  double executed_s = 0, waited_s = 0;
+  double executed_s = 0, waited_s = 0, blocked_s = 0;
   std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "scenario/scenario.hpp"
@@ -46,6 +47,7 @@ ProgramFigures program_of(const Json& json) {
   p.preemptions = count(json, "preemptions");
   p.executed_s = number(json, "executed_s");
   p.waited_s = number(json, "waited_s");
+  p.blocked_s = number(json, "blocked_s");
   for (const char* what : {"late_ns", "response_ns"}) {
     if (!member(json, what).is_object()) continue;
     for (const char* quantile : {"p50", "p99", "max"})
@@ -173,8 +175,8 @@ std::vector<WallShare> shares_of(const Json& json, double wall_s) {
 
 }  // namespace
 
-void take_figures(const std::string& json_text, RunData& run) {
-  const Json json = Json::parse(json_text, nullptr, false);
+void take_figures(const std::string& report_text, RunData& run) {
+  const Json json = Json::parse(report_text, nullptr, false);
   if (!json.is_object()) {
     run.banners.emplace_back("The figures of the run (report.json) cannot be read.");
     return;
@@ -198,7 +200,7 @@ void take_figures(const std::string& json_text, RunData& run) {
   if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);
   if (const Json& notes = member(json, "notes"); notes.is_array()) {
-    for (const Json& note : notes) run.notes.push_back(note.is_string() ? note.get<std::string>() : note.dump());
+    for (const Json& note : notes) run.notes.push_back(note.is_string() ? note.get<std::string>() : json_text(note));
   }
   if (const std::string name = text(json, "scenario"); !name.empty()) run.scenario = name;
   if (const std::string mode = text(json, "mode"); !mode.empty()) run.mode = mode;

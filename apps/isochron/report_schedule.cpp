@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/isochron/report_html.hpp"
+#include "core/foreign_text.hpp"
 
 namespace isochron::app {
 namespace {
@@ -67,7 +68,7 @@ std::size_t group_size(std::size_t marks, std::size_t allowed) {
 /// Ends neither the script element nor the string: `<` occurs in JSON only within strings.
 std::string for_script(const Json& json) {
   std::string out;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : json_text(json)) {
     if (c == '<') {
       out += "\\u003c";
     } else {

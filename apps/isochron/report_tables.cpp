@@ -104,8 +104,8 @@ std::string program_row(const ProgramFigures& p, std::size_t run) {
   return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(p.name) + "</th>" +
          number_cell(std::to_string(p.activations)) + number_cell(std::to_string(p.overruns)) +
          number_cell(std::to_string(p.missed)) + number_cell(std::to_string(p.preemptions)) +
-         number_cell(seconds_text(p.executed_s)) + number_cell(seconds_text(p.waited_s)) + "<td>" + escape(p.end) +
-         "</td></tr>";
+         number_cell(seconds_text(p.executed_s)) + number_cell(seconds_text(p.blocked_s)) +
+         number_cell(seconds_text(p.waited_s)) + "<td>" + escape(p.end) + "</td></tr>";
 }
 
 /// How programs kept time on the wall clock; "" when no run was in real time.
@@ -169,7 +169,8 @@ std::string program_section(const std::vector<RunData>& runs) {
   if (rows.empty()) return "";
   return "<h2>Programs</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>program</th><th "
          "class=\"n\">activations</th><th class=\"n\">overruns</th><th class=\"n\">missed</th><th "
-         "class=\"n\">preemptions</th><th class=\"n\">executed</th><th class=\"n\">waited</th><th>ended</th></tr>"
+         "class=\"n\">preemptions</th><th class=\"n\">executed</th><th class=\"n\">blocked</th><th "
+         "class=\"n\">waited</th><th>ended</th></tr>"
          "</thead><tbody>" +
          rows + "</tbody></table></div>" + wall_clock_table(runs);
 }

@@ -14,15 +14,19 @@ struct RunFlags {
   std::string file;
   std::vector<std::string> sets;
   std::string duration, seed, pace, cpu_speed, journal;
-  std::string node;  // of `run` only
+  std::string node;    // of `run` only
+  std::string system;  // of `run` only: a file that describes the whole system of nodes
   FaultFlags faults;
   bool json = false;
   bool quiet = false;
   bool output = false;
+  bool trust = false;
   bool until_stdin_ends = false;  // of `run` only
 };
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 
+/// The scenario that the flags name, if it is trusted.
+Scenario scenario_of(const RunFlags& flags, const std::vector<Override>& more = {});
 /// `more` is set after what the flags say.
 int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOptions options);
 

@@ -55,6 +55,8 @@ class ProgressDisplay {
   std::thread thread_;
 };
 
+}  // namespace
+
 std::map<std::string, std::string> machine_notes() {
   std::map<std::string, std::string> notes;
   const nlohmann::ordered_json machine = describe_machine();
@@ -63,8 +65,6 @@ std::map<std::string, std::string> machine_notes() {
   }
   return notes;
 }
-
-}  // namespace
 
 RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_progress) {
   RunWatch watch;
@@ -76,7 +76,7 @@ RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_pr
   PosixDisk disk;
   watched = &watch;
   on_interrupt(stop_watched);
-  options.machine = machine_notes();
+  if (options.machine.empty()) options.machine = machine_notes();
   RunReport report;
   {
     std::optional<ProgressDisplay> display;

@@ -11,6 +11,9 @@ RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_pr
 /// The same with a watch that others hold too, as a live view does.
 RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_progress, RunWatch& watch);
 
+/// What is recorded of this machine with each run.
+std::map<std::string, std::string> machine_notes();
+
 /// The exit code that says how it ended.
 int exit_code(const RunReport& report);
 

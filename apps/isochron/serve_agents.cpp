@@ -8,6 +8,8 @@
 #include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/link_flags.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/contained.hpp"
+#include "core/foreign_text.hpp"
 #include "core/time_text.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
@@ -49,21 +51,20 @@ std::string as_json(const agents::ServerReport& report) {
   for (std::size_t i = 0; i < agents::drop_kinds; ++i) {
     dropped[agents::to_string(static_cast<agents::Drop>(i))] = report.counts.dropped[i];
   }
-  return nlohmann::ordered_json{{"sim_time_s", report.minimum.seconds()},
-                                {"clients", report.clients},
-                                {"in_world", report.in_world},
-                                {"agents", report.agents},
-                                {"strangers", report.strangers},
-                                {"datagrams_in", report.counts.datagrams},
-                                {"datagrams_out", report.sent},
-                                {"dropped", dropped},
-                                {"joined", report.map.joined},
-                                {"left", report.map.left},
-                                {"shot_down", report.map.shot_down},
-                                {"returned", report.map.returned},
-                                {"stalled", report.map.stalled},
-                                {"fenced", report.map.fenced}}
-      .dump();
+  return json_text(nlohmann::ordered_json{{"sim_time_s", report.minimum.seconds()},
+                                          {"clients", report.clients},
+                                          {"in_world", report.in_world},
+                                          {"agents", report.agents},
+                                          {"strangers", report.strangers},
+                                          {"datagrams_in", report.counts.datagrams},
+                                          {"datagrams_out", report.sent},
+                                          {"dropped", dropped},
+                                          {"joined", report.map.joined},
+                                          {"left", report.map.left},
+                                          {"shot_down", report.map.shot_down},
+                                          {"returned", report.map.returned},
+                                          {"stalled", report.map.stalled},
+                                          {"fenced", report.map.fenced}});
 }
 
 /// Shows how things are, twice a second.
@@ -116,7 +117,7 @@ int serve(const Flags& flags) {
   {
     std::optional<Display> display;
     if (!flags.json && !flags.quiet) display.emplace(reactor, server);
-    reactor.run();
+    contained_until_done("the agents' server", [&] { reactor.run(); });
   }
   serving = nullptr;
   print((flags.json ? as_json(server.report()) : line(server.report())) + "\n");

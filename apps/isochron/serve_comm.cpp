@@ -36,7 +36,8 @@ int serve(const Flags& flags) {
 void add_serve_comm(CLI::App& serve_verb, Action& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = serve_verb.add_subcommand(
-      "comm", "the radio between agents of several processes (isochron join --comm); ends when all have left");
+      "comm",
+      "the radio between agents of several processes (isochron join --comm); ends when all were there and have left");
   add_run_flags(*verb, flags->run);
   verb->add_option("--at", flags->at, "address and port; port 0 = any")->type_name("HOST:PORT")->capture_default_str();
   add_key_flags(*verb, flags->key);

@@ -7,6 +7,8 @@
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "apps/isochron/trust.hpp"
+#include "core/foreign_text.hpp"
 #include "core/time_text.hpp"
 #include "scenario/run.hpp"
 
@@ -22,6 +24,7 @@ struct Flags {
   int trials = 10;
   int jobs = 0;
   bool json = false;
+  bool trust = false;
 };
 
 [[noreturn]] void refuse(const std::string& flag, const std::string& what, const std::string& hint) {
@@ -182,10 +185,13 @@ std::string json_of(const SweepPlan& plan, const std::vector<SweepRow>& rows, st
                       {"drift_max_s", json_of(row.drift_s)},
                       {"mean_distance_m", json_of(row.distance_m)}});
   }
-  return nlohmann::ordered_json{{"file", plan.file},    {"folder", plan.folder}, {"jobs", plan.jobs},
-                                {"complete", complete}, {"skipped", skipped},    {"bodies", plan.bodies},
-                                {"speeds", speeds}}
-             .dump() +
+  return json_text(nlohmann::ordered_json{{"file", plan.file},
+                                          {"folder", plan.folder},
+                                          {"jobs", plan.jobs},
+                                          {"complete", complete},
+                                          {"skipped", skipped},
+                                          {"bodies", plan.bodies},
+                                          {"speeds", speeds}}) +
          "\n";
 }
 
@@ -201,6 +207,7 @@ int sweep(const Flags& flags) {
     refuse("--trials " + std::to_string(flags.trials), "is no number of trials", "1 or more, as in --trials 10");
   }
   const Scenario scenario = load_scenario(flags.file, overrides_of(flags.sets));
+  demand_trust(scenario, flags.file, flags.trust);
   check_scenario(scenario);
   const SweepPlan plan = plan_of(flags, scenario);
   SweepLog log(plan);
@@ -253,6 +260,7 @@ void add_sweep(CLI::App& app, Action& action) {
   verb->add_option("-o,--output", flags->folder, "folder of journals and results; runs/sweep_NAME if left out")
       ->type_name("FOLDER");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the table");
+  add_trust_flag(*verb, flags->trust);
   verb->callback([&action, flags] { action = [flags] { return sweep(*flags); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "apps/isochron/sweep.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 
 namespace isochron::app {
@@ -94,7 +95,7 @@ const SweepResult* SweepLog::find(const SweepPoint& point) const {
 void SweepLog::add(SweepResult result) {
   Json json = to_json(result);
   json["fingerprint"] = fingerprint_;
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string line = json_text(json) + "\n";
   if (write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) || fsync(file_) != 0) {
     throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
   }

@@ -9,6 +9,7 @@
 #include "apps/isochron/distance.hpp"
 #include "apps/isochron/sweep.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "journal/disk.hpp"
 
@@ -76,7 +77,7 @@ class Child {
 
  private:
   [[nodiscard]] std::vector<std::string> command() const {
-    std::vector<std::string> words{ChildProcess::ourselves, "run", plan_.file, "--json", "--quiet"};
+    std::vector<std::string> words{ChildProcess::ourselves, "run", plan_.file, "--json", "--quiet", "--trust"};
     for (const std::string& set : plan_.sets) words.insert(words.end(), {"--set", set});
     words.insert(words.end(), {"--cpu-speed", to_string(point_.speed), "--seed", std::to_string(point_.seed),
                                "--journal", base_ + ".mcap"});
@@ -86,7 +87,7 @@ class Child {
   [[nodiscard]] std::string words_at_its_end() const {
     std::string text = content_of(base_ + ".log");
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    if (!text.empty()) return text.size() > 500 ? "… " + text.substr(text.size() - 500) : text;
+    if (!text.empty()) return (text.size() > 500 ? "… " : "") + foreign_tail(text, 500);
     return process_.how_it_ended() + " and left no report";
   }
 

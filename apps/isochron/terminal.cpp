@@ -1,5 +1,6 @@
 #include "apps/isochron/terminal.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+
+#include "core/foreign_text.hpp"
 
 namespace isochron::app {
 namespace {
@@ -19,6 +22,15 @@ bool colours() {
 
 std::string painted(const char* code, const std::string& text) {
   return colours() ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+}
+
+/// How long one of our own control sequences is that begins here; 0 = none does: ESC [ digits m, ESC [ K, CR.
+std::size_t own_sequence(const std::string& text, std::size_t at) {
+  if (text[at] == '\r') return 1;
+  if (text.compare(at, 2, "\033[") != 0) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789", at + 2);
+  if (end == std::string::npos || end > at + 5) return 0;
+  return text[end] == 'm' || (text[end] == 'K' && end == at + 2) ? end + 1 - at : 0;
 }
 
 /// Characters as a person counts them: no escape sequences, UTF-8 continuation bytes not counted.
@@ -51,13 +63,47 @@ std::string human(double value) {
   return text;
 }
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+/// What goes to a terminal: our own colours and clearing of a line pass, and nothing else that it would obey, whatever
+/// names are in the text.
+std::string harmless(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (const std::size_t own = own_sequence(text, i); own > 0) {
+      out += text.substr(i, own);
+      i += own;
+      continue;
+    }
+    const std::size_t end = std::min(text.find_first_of("\033\r", i + 1), text.size());
+    out += foreign_text(text.substr(i, end - i), 3 * (end - i));
+    i = end;
+  }
+  return out;
+}
+
+namespace {
+FILE* report_stream = nullptr;  // null = standard output
+}
+
+void keep_output_for_reports() {
+  if (report_stream != nullptr) return;
+  std::fflush(stdout);
+  const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+  report_stream = fdopen(own, "w");
+}
+
+void print(const std::string& given) {
+  FILE* const to = report_stream == nullptr ? stdout : report_stream;
+  const std::string text = isatty(fileno(to)) != 0 ? harmless(given) : given;
+  if (std::fwrite(text.data(), 1, text.size(), to) != text.size() || std::fflush(to) != 0) {
     throw std::runtime_error("standard output cannot be written");
   }
 }
 
-void say(const std::string& text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+void say(const std::string& given) {
+  const std::string text = isatty(STDERR_FILENO) != 0 ? harmless(given) : given;
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 void StatusLine::show(const std::string& text) {
   if (isatty(STDERR_FILENO) == 0) return;

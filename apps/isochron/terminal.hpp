@@ -17,6 +17,11 @@ std::string faint(const std::string& text);
 /// 1234567 -> "1.23 M".
 std::string human(double value);
 
+/// Without what a terminal would obey, but for our own colours.
+std::string harmless(const std::string& text);
+/// From now on what code of others prints on standard output goes to standard error, and print() alone to standard
+/// output: a report stays a report though nodes print.
+void keep_output_for_reports();
 /// Writes to stdout; a closed or full stdout ends the command with code 3, after what was recorded is safe.
 void print(const std::string& text);
 /// Writes to stderr, never fails.

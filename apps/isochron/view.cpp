@@ -1,7 +1,10 @@
 // `isochron view`: a recorded run as a web page.
 
+#include <fcntl.h>
 #include <spawn.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "apps/isochron/command.hpp"
@@ -18,10 +21,34 @@ extern char** environ;
 namespace isochron::app {
 namespace {
 
+/// A page that leads to the address, in a file that only this user can read: on a command line every user would see the
+/// token. "" = no such file can be made.
+std::string signpost_to(const std::string& address) {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  std::string path = std::string(runtime != nullptr ? runtime : "/tmp") + "/isochron-XXXXXX.html";
+  const int file = mkostemps(path.data(), 5, O_CLOEXEC);  // 0600
+  if (file < 0) return "";
+  const std::string page = "<meta http-equiv=\"refresh\" content=\"0;url=" + address + "\">\n";
+  const bool written = write(file, page.data(), page.size()) == static_cast<ssize_t>(page.size());
+  close(file);
+  return written ? path : "";
+}
+
+/// Gone with the command.
+struct Signpost {
+  std::string path;
+  ~Signpost() {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove(path, ignored);
+  }
+};
+
 /// Asks the desktop to show the page; without a desktop nothing happens.
 void open_browser(const std::string& address) {
   pid_t pid = 0;
-  std::string opener = "xdg-open", where = address;
+  static Signpost signpost{signpost_to(address)};
+  std::string opener = "xdg-open", where = signpost.path;
+  if (where.empty()) return say(yellow("note: ") + "no browser can be told the address; open it by hand\n");
   char* arguments[] = {opener.data(), where.data(), nullptr};
   if (posix_spawnp(&pid, opener.c_str(), nullptr, nullptr, arguments, environ) != 0)
     say(yellow("note: ") + "there is no xdg-open here; open the address by hand\n");

@@ -47,7 +47,7 @@ class WorldTest(unittest.TestCase):
         return [[int(row[0]) * 1e-9] + [float(x) for x in row[1:]] for row in rows]
 
     def refusal_of(self, text, verb="check", code=2):
-        result = run(verb, self.write("s.yaml", text), *(["--journal", self.path("x.mcap")] if verb == "run" else []))
+        result = run(verb, self.write("s.yaml", text), "--trust", *(["--journal", self.path("x.mcap")] if verb == "run" else []))
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return (result.stderr + result.stdout).replace(self.folder.name + "/", "")
 

@@ -2,12 +2,13 @@
 
 #include "client/interpose/clock.hpp"
 
+#include "client/interpose/input.hpp"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <sys/times.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -21,20 +22,66 @@ client::SharedLink the_link;
 std::int64_t the_epoch = 0;
 constexpr std::int64_t monotonic_start = 1'000'000'000'000;  // as if booted a while ago: zero surprises programs
 
+/// A program that went on without us would run in real time, for free, and nobody would know: it ends instead.
+void end_with(const char* why) {
+  for (const char* part : {"isochron: ", why, "\n"}) {
+    [[maybe_unused]] const ssize_t told = write(2, part, strlen(part));
+  }
+  _exit(1);
+}
+
+void end_without_link() { end_with("too many threads wait or look at the clock at one time"); }
+
+/// Whether this process is the one that the coordinator started, as far as one that could not attach can tell: it is
+/// the coordinator's own child.
+bool is_started_one() {
+  const char* folder = getenv(protocol::descriptors_environment);  // "/proc/PID/fd"
+  return !the_link.is_outsider() && folder != nullptr && strncmp(folder, "/proc/", 6) == 0 &&
+         strtol(folder + 6, nullptr, 10) == getppid();
+}
+
+/// Whether this is an interpreter or a virtual machine, by its name: their own start reads the clock many times.
+bool is_interpreter() {
+  char path[1024];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0) return false;
+  path[length] = 0;
+  const char* name = strrchr(path, '/') + 1;
+  for (const char* known :
+       {"python",  "pypy", "node",   "deno", "bun",  "java",   "ruby", "perl", "lua", "julia", "php", "guile",
+        "Rscript", "R",    "octave", "beam", "mono", "dotnet", "bash", "dash", "sh",  "zsh",   "env"}) {
+    const std::size_t size = strlen(known);
+    // Versions follow the name: python3.11, lua5.4.
+    if (strncmp(name, known, size) == 0 && strspn(name + size, "0123456789.-") == strlen(name + size)) return true;
+  }
+  return false;
+}
+
 // Attached before main, so that nothing of the program runs outside simulated time.
 __attribute__((constructor)) void attach() {
   const char* address = getenv(protocol::environment);
   if (address == nullptr || strncmp(address, "shm:", 4) != 0) return;
-  if (the_link.open(address + 4) != nullptr) return;
-  pthread_atfork(nullptr, nullptr, [] { the_link.close_after_fork(); });
+  const char* wrong = the_link.open(address + 4);
+  pthread_atfork(nullptr, nullptr, [] {
+    the_link.close_after_fork();
+    end_order();
+    close_input();
+  });
+  if (wrong != nullptr) return is_started_one() ? end_with(wrong) : void();
   the_epoch = the_link.pages()->clock.epoch;
+  the_link.when_links_are_missing(end_without_link);
   protocol::Link* link = the_link.mine();
-  if (link == nullptr) return the_link.close_after_fork();
+  if (link == nullptr) return;
   link->exchange = {};
   link->exchange.ask = static_cast<std::uint32_t>(protocol::Ask::attach);
   link->exchange.number = protocol::version;
-  link->exchange.index = static_cast<std::uint32_t>(protocol::Attached::interposed);
+  link->exchange.index =
+      static_cast<std::uint32_t>(is_interpreter() ? protocol::Attached::interpreter : protocol::Attached::interposed);
   the_link.ask(*link);
+  static constexpr client::SharedLink::AroundWaits order{before_ask, asked, answered};
+  the_link.around_waits(&order);
+  begin_order(static_cast<protocol::ClockMode>(the_link.pages()->clock.mode.load(std::memory_order_relaxed)));
+  open_input(*the_link.pages());
 }
 
 /// Sleeps until then or until a timer's signal; returns whether it was the latter.
@@ -52,8 +99,24 @@ bool sleep_or_signal(std::int64_t until) {
 }  // namespace
 
 bool attached() { return the_link.is_open(); }
+protocol::Pages* shared_pages() { return the_link.pages(); }
+void claim_link() { the_link.mine(); }
+void release_link() { the_link.release(); }
+void ask_for_room() { the_link.ask_for_room(); }
+void tell_idle(std::int64_t answers) {
+  protocol::Link* link = the_link.mine();
+  if (link == nullptr) return;
+  link->exchange = {};
+  link->exchange.ask = static_cast<std::uint32_t>(protocol::Ask::idle);
+  link->exchange.stamp = answers;
+  the_link.post(*link);
+}
 std::int64_t epoch_ns() { return the_epoch; }
 std::int64_t now_ns() { return the_link.now(); }
+std::int64_t executed_ns(std::int64_t at_most) { return the_link.executed(at_most); }
+std::int64_t scaled_cpu_ns(std::int64_t ns) {
+  return static_cast<std::int64_t>((static_cast<unsigned __int128>(ns) * the_link.pages()->clock.rate) >> 32);
+}
 
 void sleep_until_ns(std::int64_t until) {
   protocol::Link* link = the_link.mine();
@@ -94,7 +157,6 @@ namespace {
 ISOCHRON_ORIGINAL(clock_gettime)
 ISOCHRON_ORIGINAL(gettimeofday)
 ISOCHRON_ORIGINAL(time)
-ISOCHRON_ORIGINAL(times)
 ISOCHRON_ORIGINAL(timespec_get)
 ISOCHRON_ORIGINAL(clock_nanosleep)
 ISOCHRON_ORIGINAL(nanosleep)
@@ -107,6 +169,10 @@ ISOCHRON_ORIGINAL(thrd_sleep)
 extern "C" {
 
 int clock_gettime(clockid_t clock, struct timespec* t) {
+  if (is_cpu_clock(clock)) {
+    *t = from_ns(cpu_ns(clock));
+    return 0;
+  }
   if (!is_virtual(clock)) return libc_clock_gettime(clock, t);
   *t = from_ns(now_ns() + offset_of(clock));
   return 0;
@@ -124,13 +190,6 @@ time_t time(time_t* t) {
   const time_t seconds = (now_ns() + epoch_ns()) / 1'000'000'000;
   if (t != nullptr) *t = seconds;
   return seconds;
-}
-
-// What it fills in is CPU time, which is the program's own; what it returns is a clock.
-clock_t times(struct tms* cpu) {
-  const clock_t real = libc_times(cpu);
-  if (!attached() || real == static_cast<clock_t>(-1)) return real;
-  return (now_ns() + offset_of(CLOCK_MONOTONIC)) / (1'000'000'000 / sysconf(_SC_CLK_TCK));
 }
 
 int timespec_get(struct timespec* t, int base) {

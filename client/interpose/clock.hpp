@@ -5,7 +5,7 @@
 // simulated time, their sleeps, time limits and timers pass in simulated time. A wait with a limit for something that
 // may come from outside (a lock, a socket) looks whether it came, sleeps a little simulated time, looks again.
 //
-// Misses: clock() and CPU clocks (meant), inline rdtsc, static programs, system calls made without libc.
+// Misses: inline rdtsc, static programs, system calls made without libc.
 
 #include <dlfcn.h>
 #include <time.h>
@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "client/interpose/order.hpp"
 #include "client/shared_link.hpp"
 
 namespace isochron::interpose {
@@ -21,10 +22,25 @@ constexpr std::int64_t forever = INT64_MAX;
 
 /// Whether this process is attached; without, everything goes to libc as if we were not there.
 bool attached();
+/// What is shared with the coordinator.
+protocol::Pages* shared_pages();
+/// For the order of threads (order.hpp): a link for this thread, giving it back, asking for room in the log or for more
+/// of it, and telling that no thread can go on by itself.
+void claim_link();
+void release_link();
+void ask_for_room();
+void tell_idle(std::int64_t answers);
 /// Simulated time.
 std::int64_t now_ns();
 /// What CLOCK_REALTIME shows at simulated zero.
 std::int64_t epoch_ns();
+/// CPU time of the program, or of a thread of it, in time of the robot's computer (cpu_clock.cpp).
+bool is_cpu_clock(clockid_t clock);
+std::int64_t cpu_ns(clockid_t clock);
+/// What the program has executed; `at_most` as SharedLink::executed takes it.
+std::int64_t executed_ns(std::int64_t at_most);
+/// Simulated ns for a CPU time of this machine.
+std::int64_t scaled_cpu_ns(std::int64_t ns);
 /// Sleeps until then in simulated time. After the run's end the program is not wanted any more: it is ended.
 void sleep_until_ns(std::int64_t until);
 
@@ -79,7 +95,10 @@ template <class Try>
 bool try_until(std::int64_t limit, Try&& try_once) {
   std::int64_t pause = 50'000;
   for (;;) {
-    if (try_once()) return true;
+    {
+      const Turn turn;
+      if (try_once()) return true;
+    }
     const std::int64_t now = now_ns();
     if (now >= limit) return false;
     sleep_until_ns(limit - now < pause ? limit : now + pause);

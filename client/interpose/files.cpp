@@ -3,6 +3,9 @@
 
 #include "client/interpose/files.hpp"
 
+#include "client/interpose/chance.hpp"
+#include "client/interpose/input.hpp"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -37,6 +41,7 @@ ISOCHRON_ORIGINAL(timerfd_settime)
 ISOCHRON_ORIGINAL(timerfd_gettime)
 ISOCHRON_ORIGINAL(read)
 ISOCHRON_ORIGINAL(close)
+ISOCHRON_ORIGINAL(write)
 ISOCHRON_ORIGINAL(__poll_chk)
 ISOCHRON_ORIGINAL(__ppoll_chk)
 ISOCHRON_ORIGINAL(__read_chk)
@@ -62,12 +67,30 @@ itimerspec left_of(const Timer& timer) {
   return {from_ns(timer.interval.load()), from_ns(next == forever ? 0 : std::max<std::int64_t>(1, next - now_ns()))};
 }
 
+// Whether something came, looked at by another thread: what stands in the set of the one that waits is not touched.
+struct PollSet {
+  const pollfd* set;
+  nfds_t count;
+};
+bool set_is_ready(void* with) {
+  const auto& whole = *static_cast<const PollSet*>(with);
+  constexpr nfds_t most = 256;
+  pollfd copy[most];
+  const nfds_t count = std::min(whole.count, most);
+  for (nfds_t i = 0; i < count; ++i) copy[i] = {whole.set[i].fd, whole.set[i].events, 0};
+  return libc_poll(copy, count, 0) != 0;
+}
+bool one_is_ready(void* with) {
+  PollSet one{static_cast<const pollfd*>(with), 1};
+  return set_is_ready(&one);
+}
+
 }  // namespace
 
 namespace isochron::interpose {
 
 std::int64_t ring_timers() {
-  std::int64_t earliest = forever;
+  std::int64_t earliest = hand_over_input();
   for (Timer& timer : timers) {
     const int descriptor = timer.descriptor.load(std::memory_order_acquire);
     if (descriptor < 0) continue;
@@ -87,7 +110,32 @@ std::int64_t ring_timers() {
 bool wait_for_descriptor(int descriptor, short events, std::int64_t limit) {
   pollfd one{descriptor, events, 0};
   return wait_for_descriptors(
-             limit, [&] { return libc_poll(&one, 1, 0); }, [&] { return libc_poll(&one, 1, -1); }) != 0;
+             limit, [&] { return libc_poll(&one, 1, 0); }, [&] { return libc_poll(&one, 1, -1); }, one_is_ready,
+             &one) != 0;
+}
+
+bool meets_others(int descriptor) {
+  const OrderMode mode = order_mode();
+  if (mode != OrderMode::logged && mode != OrderMode::followed) return false;
+  pollfd one{descriptor, POLLOUT, 0};
+  return libc_poll(&one, 1, 0) == 1 && (one.revents & POLLOUT) != 0;
+}
+
+bool only_looks(int descriptor, int flags) {
+  const OrderMode mode = order_mode();
+  if (mode != OrderMode::logged && mode != OrderMode::followed) return false;
+  return (flags & MSG_DONTWAIT) != 0 || !is_blocking(descriptor);
+}
+
+void wait_outside(int descriptor, short events, int flags) {
+  if (order_mode() != OrderMode::baton || (flags & MSG_DONTWAIT) != 0 || !is_blocking(descriptor)) return;
+  pollfd one{descriptor, events, 0};
+  while (libc_poll(&one, 1, 0) == 0) {
+    if (step_back()) continue;
+    const Outside outside(one_is_ready, &one);
+    libc_poll(&one, 1, -1);
+    return;
+  }
 }
 
 }  // namespace isochron::interpose
@@ -96,10 +144,12 @@ bool wait_for_descriptor(int descriptor, short events, std::int64_t limit) {
 extern "C" {
 
 int poll(struct pollfd* set, nfds_t count, int timeout_ms) {
-  if (!attached() || timeout_ms == 0) return libc_poll(set, count, timeout_ms);
+  if (!attached()) return libc_poll(set, count, timeout_ms);
+  if (timeout_ms == 0) return in_order([&] { return libc_poll(set, count, 0); });
+  PollSet whole{set, count};
   return wait_for_descriptors(
       limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000), [&] { return libc_poll(set, count, 0); },
-      [&] { return libc_poll(set, count, -1); });
+      [&] { return libc_poll(set, count, -1); }, set_is_ready, &whole);
 }
 
 int __poll_chk(struct pollfd* set, nfds_t count, int timeout_ms, size_t room) {
@@ -110,9 +160,10 @@ int __poll_chk(struct pollfd* set, nfds_t count, int timeout_ms, size_t room) {
 int ppoll(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
   if (!attached()) return libc_ppoll(set, count, timeout, mask);
   const timespec none{};
+  PollSet whole{set, count};
   return wait_for_descriptors(
       timeout == nullptr ? forever : limit_after(to_ns(*timeout)), [&] { return libc_ppoll(set, count, &none, mask); },
-      [&] { return libc_ppoll(set, count, nullptr, mask); });
+      [&] { return libc_ppoll(set, count, nullptr, mask); }, set_is_ready, &whole);
 }
 
 int __ppoll_chk(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask, size_t room) {
@@ -129,6 +180,14 @@ int pselect(int count, fd_set* in, fd_set* out, fd_set* other, const struct time
   for (int i = 0; i < 3; ++i) {
     if (sets[i] != nullptr) memcpy(&asked[i], sets[i], size);
   }
+  struct Selected {
+    int count;
+    fd_set asked[3];
+  } selected{};
+  selected.count = count;
+  for (int i = 0; i < 3; ++i) {
+    if (sets[i] != nullptr) memcpy(&selected.asked[i], sets[i], size);
+  }
   const auto attempt = [&](const timespec* t) {
     for (int i = 0; i < 3; ++i) {
       if (sets[i] != nullptr) memcpy(sets[i], &asked[i], size);
@@ -138,7 +197,15 @@ int pselect(int count, fd_set* in, fd_set* out, fd_set* other, const struct time
   const timespec none{};
   return wait_for_descriptors(
       timeout == nullptr ? forever : limit_after(to_ns(*timeout)), [&] { return attempt(&none); },
-      [&] { return attempt(nullptr); });
+      [&] { return attempt(nullptr); },
+      [](void* with) {
+        auto& look = *static_cast<Selected*>(with);
+        fd_set copies[3];
+        for (int i = 0; i < 3; ++i) memcpy(&copies[i], &look.asked[i], sizeof copies[i]);
+        const timespec at_once{};
+        return libc_pselect(look.count, &copies[0], &copies[1], &copies[2], &at_once, nullptr) != 0;
+      },
+      &selected);
 }
 
 int select(int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* timeout) {
@@ -152,11 +219,13 @@ int select(int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* ti
 }
 
 int epoll_pwait(int set, struct epoll_event* events, int count, int timeout_ms, const sigset_t* mask) {
-  if (!attached() || timeout_ms == 0) return libc_epoll_pwait(set, events, count, timeout_ms, mask);
+  if (!attached()) return libc_epoll_pwait(set, events, count, timeout_ms, mask);
+  if (timeout_ms == 0) return in_order([&] { return libc_epoll_pwait(set, events, count, 0, mask); });
+  pollfd whole{set, POLLIN, 0};  // as a descriptor itself: to look takes no event away
   return wait_for_descriptors(
       limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000),
       [&] { return libc_epoll_pwait(set, events, count, 0, mask); },
-      [&] { return libc_epoll_pwait(set, events, count, -1, mask); });
+      [&] { return libc_epoll_pwait(set, events, count, -1, mask); }, one_is_ready, &whole);
 }
 
 int epoll_wait(int set, struct epoll_event* events, int count, int timeout_ms) {
@@ -168,10 +237,11 @@ int epoll_pwait2(int set, struct epoll_event* events, int count, const struct ti
     return epoll_pwait(set, events, count,
                        timeout == nullptr ? -1 : static_cast<int>((to_ns(*timeout) + 999'999) / 1'000'000), mask);
   }
+  pollfd whole{set, POLLIN, 0};
   return wait_for_descriptors(
       timeout == nullptr ? forever : limit_after(to_ns(*timeout)),
       [&] { return libc_epoll_pwait(set, events, count, 0, mask); },
-      [&] { return libc_epoll_pwait(set, events, count, -1, mask); });
+      [&] { return libc_epoll_pwait(set, events, count, -1, mask); }, one_is_ready, &whole);
 }
 
 int timerfd_create(clockid_t clock, int flags) {
@@ -212,16 +282,33 @@ int timerfd_gettime(int descriptor, struct itimerspec* value) {
 
 ssize_t read(int descriptor, void* data, size_t size) {
   if (!attached()) return libc_read(descriptor, data, size);
+  if (gives_chance(descriptor)) {
+    draw(data, size);
+    return static_cast<ssize_t>(size);
+  }
   if (timer_of(descriptor) != nullptr) {
     if (is_blocking(descriptor)) {
       wait_for_descriptor(descriptor, POLLIN, forever);
     } else {
       ring_timers();
     }
+  } else if (is_fed(descriptor)) {
+    if (is_blocking(descriptor)) {
+      await_input(descriptor);
+    } else {
+      hand_over_input();
+    }
   } else if (!arrives_in_time(descriptor, 0)) {
     return -1;
   }
+  if (only_looks(descriptor, 0)) return in_order([&] { return libc_read(descriptor, data, size); });
   return libc_read(descriptor, data, size);
+}
+
+// What one thread writes another may find: that has its place in the order, unless the write would wait.
+ssize_t write(int descriptor, const void* data, size_t size) {
+  if (!meets_others(descriptor)) return libc_write(descriptor, data, size);
+  return in_order([&] { return libc_write(descriptor, data, size); });
 }
 
 ssize_t __read_chk(int descriptor, void* data, size_t size, size_t room) {
@@ -236,6 +323,7 @@ int close(int descriptor) {
       timer->descriptor.store(-1);
     }
     forget_limits(descriptor);
+    forget_chance(descriptor);
   }
   return libc_close(descriptor);
 }

@@ -1,4 +1,5 @@
-// Waits with a time limit for other threads of the program: conditions, locks, semaphores, futexes.
+// Where threads of the program meet: locks, conditions, semaphores, futexes. In the order of order.hpp; with a time
+// limit also in simulated time.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/sem.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -21,6 +23,23 @@ using namespace isochron::interpose;
 
 namespace {
 
+ISOCHRON_ORIGINAL(pthread_mutex_lock)
+ISOCHRON_ORIGINAL(pthread_mutex_trylock)
+ISOCHRON_ORIGINAL(pthread_mutex_unlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_rdlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_wrlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_tryrdlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_trywrlock)
+ISOCHRON_ORIGINAL(pthread_rwlock_unlock)
+ISOCHRON_ORIGINAL(pthread_barrier_wait)
+ISOCHRON_ORIGINAL(pthread_cond_wait)
+ISOCHRON_ORIGINAL(sem_wait)
+ISOCHRON_ORIGINAL(sem_trywait)
+ISOCHRON_ORIGINAL(sem_post)
+ISOCHRON_ORIGINAL(mtx_lock)
+ISOCHRON_ORIGINAL(mtx_trylock)
+ISOCHRON_ORIGINAL(mtx_unlock)
+ISOCHRON_ORIGINAL(cnd_wait)
 ISOCHRON_ORIGINAL(pthread_cond_signal)
 ISOCHRON_ORIGINAL(pthread_cond_broadcast)
 ISOCHRON_ORIGINAL(pthread_cond_clockwait)
@@ -42,6 +61,29 @@ ISOCHRON_ORIGINAL(mq_timedsend)
 ISOCHRON_ORIGINAL(semtimedop)
 ISOCHRON_ORIGINAL(syscall)
 
+/// Takes something that another thread may have. `attempt` returns `busy` while it has. All that passes between threads
+/// happens under a Turn, and who has to wait does so in our line, not in the kernel's: there it would be nobody's turn.
+template <class Try>
+int take(const void* object, int busy, Try&& attempt) {
+  for (;;) {
+    {
+      const Turn turn;
+      const int result = attempt();
+      if (result != busy) return result;
+      enlist(object);
+    }
+    wait();
+  }
+}
+
+template <class Give>
+int give(const void* object, std::uint32_t most, Give&& really) {
+  const Turn turn;
+  const int result = really();
+  let_go(object, most);
+  return result;
+}
+
 // A waiter with a limit sleeps in simulated time, where a real signal would not reach it. So signals are counted, in a
 // table by the address of the condition; two conditions that share a place only cause a spurious wake, which is legal.
 constexpr std::size_t places = 1024;
@@ -50,10 +92,45 @@ std::atomic<std::uint32_t>& signals_of(const void* condition) {
   return signals[(reinterpret_cast<std::uintptr_t>(condition) >> 4) * 0x9e3779b97f4a7c15u % places];
 }
 
+// The clock of a condition is chosen when it is made and kept inside it, where only libc looks. So two are made with
+// different clocks and compared: the one bit in which they differ is the clock of any condition, also of one that is
+// initialised statically (all zeros, CLOCK_REALTIME) or was made before this library was there.
+struct ClockBit {
+  std::size_t byte = 0;
+  unsigned char mask = 0;
+};
+ClockBit clock_bit;
+
+__attribute__((constructor(102))) void find_clock_bit() {
+  pthread_cond_t made[2];
+  memset(made, 0, sizeof made);
+  for (const int monotonic : {0, 1}) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, monotonic != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME);
+    pthread_cond_init(&made[monotonic], &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  const auto* real = reinterpret_cast<const unsigned char*>(&made[0]);
+  const auto* monotonic = reinterpret_cast<const unsigned char*>(&made[1]);
+  for (std::size_t i = 0; i < sizeof made[0]; ++i) {
+    if (real[i] != monotonic[i]) clock_bit = {i, static_cast<unsigned char>(real[i] ^ monotonic[i])};
+  }
+}
+
+clockid_t clock_of(const pthread_cond_t* condition) {
+  const unsigned char kept =
+      __atomic_load_n(reinterpret_cast<const unsigned char*>(condition) + clock_bit.byte, __ATOMIC_RELAXED);
+  return (kept & clock_bit.mask) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 int wait_for_signal(pthread_cond_t* condition, pthread_mutex_t* mutex, std::int64_t limit) {
   std::atomic<std::uint32_t>& count = signals_of(condition);
-  const std::uint32_t before = count.load(std::memory_order_acquire);
-  pthread_mutex_unlock(mutex);
+  std::uint32_t before = 0;
+  give(mutex, 1, [&] {
+    before = count.load(std::memory_order_acquire);
+    return libc_pthread_mutex_unlock(mutex);
+  });
   const bool came = try_until(limit, [&] { return count.load(std::memory_order_acquire) != before; });
   pthread_mutex_lock(mutex);
   return came ? 0 : ETIMEDOUT;
@@ -88,19 +165,104 @@ long futex_wait(const std::uint32_t* word, int operation, std::uint32_t value, c
   return -1;
 }
 
+/// 0: woken; otherwise -1 and errno.
+long futex_without_limit(const long (&a)[6]) {
+  const auto* word = reinterpret_cast<const std::uint32_t*>(a[0]);
+  {
+    const Turn turn;
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != static_cast<std::uint32_t>(a[2])) {
+      errno = EAGAIN;
+      return -1;
+    }
+    enlist(word);
+  }
+  wait();
+  return 0;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  if (order_mode() == OrderMode::off) return libc_pthread_mutex_lock(mutex);
+  return take(mutex, EBUSY, [&] { return libc_pthread_mutex_trylock(mutex); });
+}
+int pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  const Turn turn;
+  return libc_pthread_mutex_trylock(mutex);
+}
+int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+  return give(mutex, 1, [&] { return libc_pthread_mutex_unlock(mutex); });
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  if (order_mode() == OrderMode::off) return libc_pthread_rwlock_rdlock(lock);
+  return take(lock, EBUSY, [&] { return libc_pthread_rwlock_tryrdlock(lock); });
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  if (order_mode() == OrderMode::off) return libc_pthread_rwlock_wrlock(lock);
+  return take(lock, EBUSY, [&] { return libc_pthread_rwlock_trywrlock(lock); });
+}
+int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+  const Turn turn;
+  return libc_pthread_rwlock_tryrdlock(lock);
+}
+int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+  const Turn turn;
+  return libc_pthread_rwlock_trywrlock(lock);
+}
+int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
+  return give(lock, UINT32_MAX, [&] { return libc_pthread_rwlock_unlock(lock); });
+}
+
+// Who comes last goes on at once; with the baton the others come back in the order in which the kernel lets them.
+int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  { const Turn turn; }
+  const Outside outside([](void*) { return false; }, nullptr);
+  return libc_pthread_barrier_wait(barrier);
+}
+
+int sem_wait(sem_t* semaphore) {
+  if (order_mode() == OrderMode::off) return libc_sem_wait(semaphore);
+  const int result = take(semaphore, EAGAIN, [&] { return libc_sem_trywait(semaphore) == 0 ? 0 : errno; });
+  if (result == 0) return 0;
+  errno = result;
+  return -1;
+}
+int sem_trywait(sem_t* semaphore) {
+  const Turn turn;
+  return libc_sem_trywait(semaphore);
+}
+int sem_post(sem_t* semaphore) {
+  return give(semaphore, 1, [&] { return libc_sem_post(semaphore); });
+}
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (order_mode() == OrderMode::off) return libc_pthread_cond_wait(condition, mutex);
+  {
+    const Turn turn;
+    if (const int result = libc_pthread_mutex_unlock(mutex); result != 0) return result;
+    let_go(mutex, 1);
+    enlist(condition);
+  }
+  wait();
+  return pthread_mutex_lock(mutex);
+}
+
 int pthread_cond_signal(pthread_cond_t* condition) {
-  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return libc_pthread_cond_signal(condition);
+  return give(condition, 1, [&] {
+    signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+    return libc_pthread_cond_signal(condition);
+  });
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) {
-  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return libc_pthread_cond_broadcast(condition);
+  return give(condition, UINT32_MAX, [&] {
+    signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+    return libc_pthread_cond_broadcast(condition);
+  });
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
@@ -111,11 +273,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const struct timespec* t) {
   if (!attached()) return libc_pthread_cond_timedwait(condition, mutex, t);
-  // Whether the condition was made for the monotonic clock is not to be seen from outside; but the two clocks are
-  // decades apart, so the limit itself tells.
-  const std::int64_t limit = to_ns(*t);
-  const bool real = limit > epoch_ns() / 2;
-  return wait_for_signal(condition, mutex, limit - offset_of(real ? CLOCK_REALTIME : CLOCK_MONOTONIC));
+  return wait_for_signal(condition, mutex, to_ns(*t) - offset_of(clock_of(condition)));
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* t) {
@@ -158,19 +316,48 @@ int pthread_timedjoin_np(pthread_t thread, void** result, const struct timespec*
 }
 
 // The same of C11. libc's own do not come through the functions above.
+int mtx_lock(mtx_t* mutex) {
+  if (order_mode() == OrderMode::off) return libc_mtx_lock(mutex);
+  return take(mutex, thrd_busy, [&] { return libc_mtx_trylock(mutex); });
+}
+int mtx_trylock(mtx_t* mutex) {
+  const Turn turn;
+  return libc_mtx_trylock(mutex);
+}
+int mtx_unlock(mtx_t* mutex) {
+  return give(mutex, 1, [&] { return libc_mtx_unlock(mutex); });
+}
+int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  if (order_mode() == OrderMode::off) return libc_cnd_wait(condition, mutex);
+  {
+    const Turn turn;
+    if (const int result = libc_mtx_unlock(mutex); result != thrd_success) return result;
+    let_go(mutex, 1);
+    enlist(condition);
+  }
+  wait();
+  return mtx_lock(mutex);
+}
 int cnd_signal(cnd_t* condition) {
-  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return libc_cnd_signal(condition);
+  return give(condition, 1, [&] {
+    signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+    return libc_cnd_signal(condition);
+  });
 }
 int cnd_broadcast(cnd_t* condition) {
-  signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
-  return libc_cnd_broadcast(condition);
+  return give(condition, UINT32_MAX, [&] {
+    signals_of(condition).fetch_add(1, std::memory_order_acq_rel);
+    return libc_cnd_broadcast(condition);
+  });
 }
 int cnd_timedwait(cnd_t* __restrict condition, mtx_t* __restrict mutex, const struct timespec* __restrict t) {
   if (!attached()) return libc_cnd_timedwait(condition, mutex, t);
   std::atomic<std::uint32_t>& count = signals_of(condition);
-  const std::uint32_t before = count.load(std::memory_order_acquire);
-  mtx_unlock(mutex);
+  std::uint32_t before = 0;
+  give(mutex, 1, [&] {
+    before = count.load(std::memory_order_acquire);
+    return libc_mtx_unlock(mutex);
+  });
   const bool came = try_until(to_ns(*t) - epoch_ns(), [&] { return count.load(std::memory_order_acquire) != before; });
   mtx_lock(mutex);
   return came ? thrd_success : thrd_timedout;
@@ -238,12 +425,23 @@ long syscall(long number, ...) {
   long a[6];
   for (long& argument : a) argument = va_arg(list, long);
   va_end(list);
-  if (attached() && number == SYS_futex && a[3] != 0) {
+  if (attached() && number == SYS_futex) {
     const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
+    if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) {
+      const auto* word = reinterpret_cast<const void*>(a[0]);
+      return give(word, static_cast<std::uint32_t>(a[2]),
+                  [&] { return static_cast<int>(libc_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5])); });
+    }
+    if ((command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && a[3] == 0 && order_mode() != OrderMode::off) {
+      return futex_without_limit(a);
+    }
     if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
       return futex_wait(reinterpret_cast<const std::uint32_t*>(a[0]), static_cast<int>(a[1]),
                         static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3]));
     }
+  }
+  if (attached() && number == SYS_getrandom) {
+    return getrandom(reinterpret_cast<void*>(a[0]), static_cast<std::size_t>(a[1]), static_cast<unsigned>(a[2]));
   }
   if (attached() && number == SYS_clock_gettime) {
     return clock_gettime(static_cast<clockid_t>(a[0]), reinterpret_cast<timespec*>(a[1]));

@@ -73,9 +73,11 @@ namespace isochron::interpose {
 bool is_blocking(int descriptor) { return (fcntl(descriptor, F_GETFL) & O_NONBLOCK) == 0; }
 
 bool arrives_in_time(int descriptor, int flags) {
-  if (!any_limits.load(std::memory_order_relaxed) || !attached()) return true;
-  const Limits* both = limits_of(descriptor);
-  return both == nullptr || in_time(descriptor, flags, POLLIN, both->receive.load());
+  if (!attached()) return true;
+  const Limits* both = any_limits.load(std::memory_order_relaxed) ? limits_of(descriptor) : nullptr;
+  if (both != nullptr && both->receive.load() != 0) return in_time(descriptor, flags, POLLIN, both->receive.load());
+  wait_outside(descriptor, POLLIN, flags);
+  return true;
 }
 
 void forget_limits(int descriptor) {
@@ -86,6 +88,18 @@ void forget_limits(int descriptor) {
 }
 
 }  // namespace isochron::interpose
+
+namespace {
+template <class Send>
+ssize_t sent_in_order(int socket, Send&& send) {
+  return meets_others(socket) ? in_order(send) : send();
+}
+template <class Receive>
+ssize_t received_in_order(int socket, int flags, Receive&& receive) {
+  if (!arrives_in_time(socket, flags)) return -1;
+  return only_looks(socket, flags) ? in_order(receive) : receive();
+}
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -113,24 +127,25 @@ int getsockopt(int socket, int level, int name, void* __restrict value, socklen_
 }
 
 ssize_t recv(int socket, void* data, size_t size, int flags) {
-  return arrives_in_time(socket, flags) ? libc_recv(socket, data, size, flags) : -1;
+  return received_in_order(socket, flags, [&] { return libc_recv(socket, data, size, flags); });
 }
 ssize_t __recv_chk(int socket, void* data, size_t size, size_t room, int flags) {
-  return arrives_in_time(socket, flags) ? libc___recv_chk(socket, data, size, room, flags) : -1;
+  return received_in_order(socket, flags, [&] { return libc___recv_chk(socket, data, size, room, flags); });
 }
 ssize_t recvfrom(int socket, void* __restrict data, size_t size, int flags, struct sockaddr* __restrict from,
                  socklen_t* __restrict length) {
-  return arrives_in_time(socket, flags) ? libc_recvfrom(socket, data, size, flags, from, length) : -1;
+  return received_in_order(socket, flags, [&] { return libc_recvfrom(socket, data, size, flags, from, length); });
 }
 ssize_t __recvfrom_chk(int socket, void* data, size_t size, size_t room, int flags, struct sockaddr* from,
                        socklen_t* length) {
-  return arrives_in_time(socket, flags) ? libc___recvfrom_chk(socket, data, size, room, flags, from, length) : -1;
+  return received_in_order(socket, flags,
+                           [&] { return libc___recvfrom_chk(socket, data, size, room, flags, from, length); });
 }
 ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
-  return arrives_in_time(socket, flags) ? libc_recvmsg(socket, message, flags) : -1;
+  return received_in_order(socket, flags, [&] { return libc_recvmsg(socket, message, flags); });
 }
 ssize_t readv(int descriptor, const struct iovec* parts, int count) {
-  return arrives_in_time(descriptor, 0) ? libc_readv(descriptor, parts, count) : -1;
+  return received_in_order(descriptor, 0, [&] { return libc_readv(descriptor, parts, count); });
 }
 int accept(int socket, struct sockaddr* __restrict from, socklen_t* __restrict length) {
   return arrives_in_time(socket, 0) ? libc_accept(socket, from, length) : -1;
@@ -139,13 +154,17 @@ int accept4(int socket, struct sockaddr* __restrict from, socklen_t* __restrict 
   return arrives_in_time(socket, 0) ? libc_accept4(socket, from, length, flags) : -1;
 }
 ssize_t send(int socket, const void* data, size_t size, int flags) {
-  return leaves_in_time(socket, flags) ? libc_send(socket, data, size, flags) : -1;
+  return leaves_in_time(socket, flags) ? sent_in_order(socket, [&] { return libc_send(socket, data, size, flags); })
+                                       : -1;
 }
 ssize_t sendto(int socket, const void* data, size_t size, int flags, const struct sockaddr* to, socklen_t length) {
-  return leaves_in_time(socket, flags) ? libc_sendto(socket, data, size, flags, to, length) : -1;
+  return leaves_in_time(socket, flags)
+             ? sent_in_order(socket, [&] { return libc_sendto(socket, data, size, flags, to, length); })
+             : -1;
 }
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
-  return leaves_in_time(socket, flags) ? libc_sendmsg(socket, message, flags) : -1;
+  return leaves_in_time(socket, flags) ? sent_in_order(socket, [&] { return libc_sendmsg(socket, message, flags); })
+                                       : -1;
 }
 
 }  // extern "C"

@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +35,21 @@ ISOCHRON_ORIGINAL(setitimer)
 ISOCHRON_ORIGINAL(getitimer)
 ISOCHRON_ORIGINAL(alarm)
 ISOCHRON_ORIGINAL(ualarm)
+ISOCHRON_ORIGINAL(pause)
+ISOCHRON_ORIGINAL(sigsuspend)
+ISOCHRON_ORIGINAL(sigwait)
+ISOCHRON_ORIGINAL(sigwaitinfo)
+ISOCHRON_ORIGINAL(waitpid)
+ISOCHRON_ORIGINAL(wait4)
+ISOCHRON_ORIGINAL(waitid)
+
+struct SignalWait {
+  std::uint32_t before = signals_sent();
+  Outside outside{[](void* with) { return signals_sent() != *static_cast<const std::uint32_t*>(with); }, &before};
+};
+struct ChildWait {
+  Outside outside{[](void*) { return false; }, nullptr};
+};
 
 struct SignalTimer {
   bool used = false;
@@ -279,6 +296,42 @@ useconds_t ualarm(useconds_t first, useconds_t interval) {
   itimerval old{};
   setitimer(ITIMER_REAL, &value, &old);
   return static_cast<useconds_t>(to_ns(old.it_value) / 1000);
+}
+
+// Waits for a signal: other threads run meanwhile, among them the one that sends those of timers.
+int pause(void) {
+  const SignalWait waiting;
+  return libc_pause();
+}
+int sigsuspend(const sigset_t* mask) {
+  const SignalWait waiting;
+  return libc_sigsuspend(mask);
+}
+int sigwait(const sigset_t* __restrict set, int* __restrict signal) {
+  const SignalWait waiting;
+  return libc_sigwait(set, signal);
+}
+int sigwaitinfo(const sigset_t* __restrict set, siginfo_t* __restrict info) {
+  const SignalWait waiting;
+  return libc_sigwaitinfo(set, info);
+}
+
+// Waits for a child: it has no part in the order of threads.
+pid_t waitpid(pid_t child, int* status, int options) {
+  if ((options & WNOHANG) != 0) return libc_waitpid(child, status, options);
+  const ChildWait waiting;
+  return libc_waitpid(child, status, options);
+}
+pid_t wait(int* status) { return waitpid(-1, status, 0); }
+pid_t wait4(pid_t child, int* status, int options, struct rusage* usage) {
+  if ((options & WNOHANG) != 0) return libc_wait4(child, status, options, usage);
+  const ChildWait waiting;
+  return libc_wait4(child, status, options, usage);
+}
+int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
+  if ((options & WNOHANG) != 0) return libc_waitid(type, id, info, options);
+  const ChildWait waiting;
+  return libc_waitid(type, id, info, options);
 }
 
 }  // extern "C"

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "client/client.hpp"
+#include "client/transport.hpp"
 
 using namespace std::chrono_literals;
 using isochron::SimSpan;
@@ -238,6 +239,28 @@ void scribbles() {  // over the request's own size and texts
   for (std::size_t i = 16; i < 8192; ++i) at[i] = 0xff;
   robot.wait(10ms);
 }
+void lists_nonsense() {  // several variables whose list or values are anything
+  auto robot = isochron::attach();
+  std::string why;
+  const auto transport = isochron::client::open_transport(std::getenv("ISOCHRON"), why);
+  std::uint64_t random = 1;
+  std::vector<std::uint32_t> words(3000), answer(200'000);
+  robot.wait(10ms);
+  for (int i = 0; i < 400; ++i) {
+    for (std::uint32_t& word : words) {
+      random = random * 6364136223846793005 + 1442695040888963407;
+      word = static_cast<std::uint32_t>(random >> 33) % (i % 3 == 0 ? 4 : i % 3 == 1 ? 300 : UINT32_MAX);
+    }
+    isochron::protocol::Exchange exchange;
+    exchange.ask =
+        static_cast<std::uint32_t>(i % 2 == 0 ? isochron::protocol::Ask::read : isochron::protocol::Ask::write);
+    exchange.index = isochron::protocol::several;
+    const std::size_t size = static_cast<std::size_t>(random >> 40) % (4 * words.size());
+    transport->ask(exchange, {words.data(), size, answer.data(), 4 * answer.size()}, why);
+  }
+  robot.log("it is all the same to me");
+  robot.wait(10ms);
+}
 void silent() {
   for (;;) pause();
 }
@@ -264,6 +287,7 @@ const std::map<std::string, std::function<void()>> behaviours{
     {"hangs", hangs},
     {"closes_link", closes_link},
     {"scribbles", scribbles},
+    {"lists_nonsense", lists_nonsense},
     {"silent", silent},
     {"threads", threads},
     {"meet", meet},

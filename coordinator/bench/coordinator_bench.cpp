@@ -53,12 +53,14 @@ RobotSpec robot(const std::string& name, std::vector<std::string> arguments, Com
   program.run = std::move(arguments);
   program.run.insert(program.run.begin(), BENCH_PROGRAM);
   program.compute = std::move(compute);
-  return {name, {}, {program}};
+  return {name, 1, {}, {program}};
 }
 
-Outcome run(std::vector<RobotSpec> robots, SimSpan until, SimSpan step, SimSpan quantum, Recorder* recorder = nullptr) {
+Outcome run(std::vector<RobotSpec> robots, SimSpan until, SimSpan step, SimSpan quantum, Recorder* recorder = nullptr,
+            std::uint32_t lanes = 0) {
   EmptyPlant plant;
   CoordinatorOptions options;
+  options.cores = lanes;
   options.step = step;
   options.quantum = quantum;
   options.grace = 50ms;
@@ -198,10 +200,78 @@ void switching(Report& report) {
   report.ratio_at_most("wait_and_release_round_trip", coordinated, "us", "bare futex switch and back", bare, 1.3);
 }
 
-void clock_read(Report& report) {
-  auto plain = robot("a", {"clock"});
+/// A program that knows nothing of us.
+RobotSpec guest(std::vector<std::string> arguments, std::uint32_t cores = 1) {
+  RobotSpec plain = robot("a", std::move(arguments));
+  plain.cores = cores;
   plain.programs[0].virtual_clock = true;
-  const Outcome r = run({plain}, 1s, 10ms, 1ms);
+  return plain;
+}
+
+/// Two programs of one robot that take turns, by the rule that a scenario has unless it says otherwise.
+double switch_under_us(const MakePolicy& policy) {
+  RobotSpec both = robot("a", {"spin"});
+  both.policy = policy;
+  both.programs.push_back(both.programs[0]);
+  both.programs[1].name = "other";
+  const Outcome r = run({both}, 300ms, 10ms, 1ms);
+  return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
+}
+
+void policies(Report& report) {
+  const auto [standard, fixed] = side_by_side(
+      3, [] { return switch_under_us({}); },
+      [] { return switch_under_us([] { return std::make_unique<FixedPriority>(SimSpan(1ms)); }); });
+  report.ratio_at_most("switch_under_the_default_policy", standard, "us", "fixed priority", fixed, 1.1);
+  const auto [least, again] = side_by_side(
+      3, [] { return switch_under_us([] { return std::make_unique<LeastProgress>(SimSpan(1ms)); }); },
+      [] { return switch_under_us({}); });
+  report.ratio_at_most("switch_under_least_progress", least, "us", "the default policy", again, 1.1);
+}
+
+double looks_bare() {
+  int output[2];
+  if (pipe(output) != 0) return 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(output[1], 1);
+    execl(BENCH_PROGRAM, BENCH_PROGRAM, "poll", "100", nullptr);
+    _exit(127);
+  }
+  close(output[1]);
+  char text[64] = {};
+  [[maybe_unused]] const ssize_t size = read(output[0], text, sizeof text - 1);
+  close(output[0]);
+  waitpid(child, nullptr, 0);
+  return std::atof(text) / 0.1;
+}
+
+/// What users get: every look is recorded, so that a replay sees it again.
+double looks_measured() {
+  MemoryRecorder recorder;
+  const Outcome r = run({guest({"poll", "100"})}, 200ms, 10ms, 1ms, &recorder);
+  return std::atof(r.programs[0].output.c_str()) / r.accounting.wall.seconds();
+}
+
+void polling(Report& report) {
+  const auto [measured, bare] = side_by_side(3, looks_measured, looks_bare);
+  report.ratio_at_least("looks_at_the_clock_per_s", measured, "1/s", "the program alone", bare, 0.3);
+}
+
+void threads(Report& report) {
+  const std::vector<RobotSpec> robots{guest({"threads", "900"}), robot("b", {"period", "10000"}), robot("c", {"spin"})};
+  report.at_most("drift_p99_with_threads_quantum_1ms", us(run(robots, 1s, 1ms, 1ms).drift_p99), "us", 1100);
+  const auto speed = [](std::uint32_t lanes) {
+    return [lanes] {
+      return 0.2 / run({guest({"threads", "200"}, 4)}, 250ms, 10ms, 1ms, nullptr, lanes).accounting.wall.seconds();
+    };
+  };
+  const auto [two, one] = side_by_side(3, speed(2), speed(1));
+  report.ratio_at_least("four_threads_on_two_cores_at_once", two, "s/s", "on one", one, 1.7);
+}
+
+void clock_read(Report& report) {
+  const Outcome r = run({guest({"clock"})}, 1s, 10ms, 1ms);
   report.at_most("interposed_clock_read", std::atof(r.programs[0].output.c_str()), "ns", 15);
 }
 
@@ -253,7 +323,10 @@ void bench_coordinator(Report& report) {
   preempting(report);
   growth(report);
   switching(report);
+  policies(report);
   clock_read(report);
+  polling(report);
+  threads(report);
   replay(report);
   many(report);
 }

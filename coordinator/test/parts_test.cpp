@@ -6,11 +6,14 @@
 #include <thread>
 
 #include "coordinator/compute.hpp"
-#include "coordinator/mailbox.hpp"
 #include "coordinator/outcome.hpp"
 #include "coordinator/watcher.hpp"
+#include "link/mailbox.hpp"
 
 namespace isochron::coordinator {
+using protocol::anybody;
+using protocol::Letter;
+using protocol::Mailbox;
 namespace {
 
 using namespace std::chrono_literals;

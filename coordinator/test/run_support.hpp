@@ -26,7 +26,7 @@ inline ProgramSpec program(const std::string& name, std::vector<std::string> beh
 }
 
 inline RobotSpec robot(const std::string& name, std::vector<ProgramSpec> programs) {
-  return {name, {}, std::move(programs)};
+  return {name, 1, {}, std::move(programs)};
 }
 
 inline ModelledCompute modelled(SimSpan cost) {

@@ -176,7 +176,7 @@ TEST(PythonProgram, IsToldWhatIsWrong) {
       "except isochron.Error as error:\n"
       "    print(error)\n";
   const auto r = run({robot("a", {python({"-c", script}, ZeroCompute{})})}, 50ms);
-  EXPECT_EQ(r.of("a/python").output, "there is no variable poise; there are: a/position, a/thrust\n");
+  EXPECT_EQ(r.of("a/python").output, "there is no variable poise; known here: a/position a/thrust\n");
 }
 
 }  // namespace

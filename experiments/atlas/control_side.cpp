@@ -11,8 +11,15 @@
 //
 // PHASE_US: how long after data is due the controller wakes; 1000 is the paper's rule, which suits an estimator that
 // computes for long. Figures are of the time after the first second.
+//
+// Where estimator and controller are out of step, the cause is found out: data that the robot sent late, a thread that
+// was woken late, an estimate that took long. An order to freeze has the robot's own position controllers hold it, and
+// the controller keeps house meanwhile (paper 002, section 7).
+
+#include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -51,14 +58,61 @@ struct Settings {
 constexpr std::uint64_t warm_up_ticks = 1000;
 constexpr std::size_t log_ring_bytes = 128U << 20U;  // two seconds of a disk that does not answer
 
+/// The worst of the last ticks, of what can bring the two out of step.
+struct Worst {
+  rt::nanoseconds gap{};        // between two data, as the kernel took them in
+  rt::nanoseconds waited{};     // from then until the estimator had it
+  rt::nanoseconds computing{};  // until the estimate was there
+};
+
+/// Two turns of the controller: what was late for one of them shows in the next.
+class RecentTicks {
+ public:
+  void add(const Worst& tick) { ticks_[next_++ % ticks_.size()] = tick; }
+  [[nodiscard]] Worst worst() const {
+    Worst all;
+    for (const Worst& tick : ticks_) {
+      all.gap = std::max(all.gap, tick.gap);
+      all.waited = std::max(all.waited, tick.waited);
+      all.computing = std::max(all.computing, tick.computing);
+    }
+    return all;
+  }
+
+ private:
+  std::array<Worst, 13> ticks_{};
+  std::size_t next_ = 0;
+};
+
+/// Why the two were out of step: whatever was latest by most.
+struct Causes {
+  std::uint64_t data = 0;        // the robot sent late
+  std::uint64_t controller = 0;  // woken late
+  std::uint64_t estimator = 0;   // woken late
+  std::uint64_t computing = 0;   // the estimate took long
+  std::uint64_t unknown = 0;     // nothing was late by as much as a tenth of a period
+
+  void count(std::uint64_t events, const Worst& worst, rt::nanoseconds controller_late) {
+    const std::pair<rt::nanoseconds, std::uint64_t*> late[] = {{worst.gap - 1ms, &data},
+                                                               {controller_late, &controller},
+                                                               {worst.waited, &estimator},
+                                                               {worst.computing, &computing}};
+    const auto most = *std::max_element(std::begin(late), std::end(late));
+    *(most.first > 100us ? most.second : &unknown) += events;
+  }
+};
+
 struct State {
   atlas::Estimate estimate;
   std::uint64_t sequence = 0;
+  Worst worst;
 };
 
 /// Everything the threads share, and what each found.
 struct Computer {
-  explicit Computer(const Settings& s) : settings(s), socket(s.port), step(1ms, 6ms, s.phase) {}
+  explicit Computer(const Settings& s) : settings(s), socket(s.port), step(1ms, 6ms, s.phase) {
+    socket.time_arrivals();
+  }
 
   Settings settings;
   atlas::DatagramSocket socket;
@@ -74,6 +128,10 @@ struct Computer {
 
   rt::Histogram arrivals;  // between two datagrams
   rt::Histogram estimating, controlling, delay;
+  rt::Histogram controller_late, estimator_late;  // from when it could have run
+  Causes causes;
+  std::uint64_t frozen = 0;
+  rt::nanoseconds frozen_for{};
   rt::LockStepCounts in_step;     // as of the last data: what follows is only that the robot is gone
   std::atomic<bool> gone{false};  // the robot
   std::uint64_t received = 0, lost = 0, logged = 0, log_dropped = 0;
@@ -111,11 +169,18 @@ void estimate(Computer& c) {
   rt::MonotonicTime before{};
   std::uint64_t last = 0;
   std::optional<rt::AllocationGuard> guard;
-  while (c.socket.receive(data)) {
+  RecentTicks recent;
+  Worst tick;
+  rt::MonotonicTime came_before{};
+  while (c.socket.receive(data, tick.waited)) {
     const rt::MonotonicTime arrived = rt::MonotonicClock::now();
     const bool warm = c.received++ > warm_up_ticks;
     if (warm && !guard) guard.emplace("estimator");
     if (warm) c.arrivals.record(arrived - before);
+    if (warm) c.estimator_late.record(tick.waited);
+    tick.gap = last == 0 ? 0ns : arrived - tick.waited - came_before;
+    came_before = arrived - tick.waited;
+    recent.add(tick);
     if (last != 0 && data.sequence > last + 1) c.lost += data.sequence - last - 1;
     const double dt = last == 0 ? 1e-3 : 1e-3 * static_cast<double>(std::max<std::uint64_t>(data.sequence - last, 1));
     last = data.sequence;
@@ -123,17 +188,35 @@ void estimate(Computer& c) {
     State& state = c.step.state();
     state.estimate = c.estimator.update(data.sensors, data.time_ns, std::min(dt, 0.05));
     state.sequence = data.sequence;
+    state.worst = recent.worst();
     c.step.publish(arrived);
-    if (warm) c.estimating.record(rt::MonotonicClock::now() - arrived);
+    tick.computing = rt::MonotonicClock::now() - arrived;  // of this one, told with the next
+    if (warm) c.estimating.record(tick.computing);
     write_log(c, data);
   }
   if (guard) c.estimator_guard = guard->report();
   c.gone.store(true, std::memory_order_relaxed);
 }
 
+/// The robot stands by itself; what is put off while it is controlled is done now.
+void freeze(Computer& c, double seconds, std::uint64_t sequence) {
+  const rt::MonotonicTime begun = rt::MonotonicClock::now();
+  atlas::TorqueDatagram datagram;
+  datagram.sequence = sequence;
+  datagram.hold = c.controller.hold();
+  c.socket.send(datagram, c.settings.robot_port);
+  malloc_trim(0);
+  rt::wait_until(begun + std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * std::min(seconds, 60.0))));
+  c.step.stood_by();
+  ++c.frozen;
+  c.frozen_for += rt::MonotonicClock::now() - begun;
+}
+
 void control(Computer& c, const std::stop_token& stop) {
   atlas::Order order;
   atlas::TorqueDatagram torques;
+  std::uint64_t froze = 0, out_of_step = 0;
+  rt::nanoseconds late_before{};
   std::optional<rt::AllocationGuard> guard;
   bool warm = false;
   std::uint64_t used = 0;
@@ -144,6 +227,12 @@ void control(Computer& c, const std::stop_token& stop) {
     if (estimate != nullptr && std::exchange(used, estimate->tick) != estimate->tick) {
       const State& state = estimate->state;
       c.in_step = c.step.counts();
+      // What came late for the turn before is known by now.
+      const std::uint64_t events = c.in_step.lags + c.in_step.leads;
+      if (warm) c.causes.count(events - out_of_step, state.worst, std::max(c.step.woken_late(), late_before));
+      out_of_step = events;
+      late_before = c.step.woken_late();
+      if (warm) c.controller_late.record(late_before);
       const rt::MonotonicTime begun = rt::MonotonicClock::now();
       const double now = 1e-9 * static_cast<double>(state.estimate.time_ns);
       torques.torques = c.controller.control(state.estimate, now, order);
@@ -157,8 +246,12 @@ void control(Computer& c, const std::stop_token& stop) {
       if (!warm && estimate->tick > warm_up_ticks) {
         warm = true;
         c.step.clear_counts();
+        out_of_step = 0;
         guard.emplace("controller");
       }
+      const atlas::Standing standing = c.controller.standing_of(now);
+      if (order.freeze > 0 && standing.obeyed == order.number && std::exchange(froze, order.number) != order.number)
+        freeze(c, order.freeze, state.sequence);
     }
     c.step.wait();
     if (c.gone.load(std::memory_order_relaxed)) break;
@@ -210,6 +303,16 @@ Json report(const Computer& c, const std::vector<rt::Weaker>& weaker) {
           {"leads", in_step.leads},
           {"worst_ticks", in_step.worst_ticks},
           {"late", in_step.late},
+          {"out_of_step_by",
+           {{"data", c.causes.data},
+            {"controller", c.causes.controller},
+            {"estimator", c.causes.estimator},
+            {"computing", c.causes.computing},
+            {"unknown", c.causes.unknown}}},
+          {"controller_late_ms", ms(c.controller_late)},
+          {"estimator_late_ms", ms(c.estimator_late)},
+          {"frozen", c.frozen},
+          {"frozen_s", 1e-9 * static_cast<double>(c.frozen_for.count())},
           {"unsolved", c.controller.failures()},
           {"logged", c.logged},
           {"log_dropped", c.log_dropped},
@@ -263,7 +366,7 @@ int main(int argc, char** argv) {
   if (argc > 5) settings.robot_port = static_cast<std::uint16_t>(std::atoi(argv[5]));
   if (argc > 6) settings.order_port = static_cast<std::uint16_t>(std::atoi(argv[6]));
   if (settings.seconds < 1 || settings.phase < 0us || settings.phase > 1ms) {
-    std::fprintf(stderr, "atlas_computer SECONDS [JOURNAL [PORT [ROBOT_PORT [ORDER_PORT]]]]\n");
+    std::fprintf(stderr, "atlas_computer SECONDS [JOURNAL [PHASE_US [PORT [ROBOT_PORT [ORDER_PORT]]]]]\n");
     return 2;
   }
   try {

@@ -15,7 +15,9 @@ constexpr double upright_weight = 10;
 constexpr double posture_weight = 1;
 constexpr double leg_weight = 0.02;  // legs go where feet and pelvis need them
 constexpr double force_weight = 1e-5;
-constexpr int first_leg_joint = 16;
+constexpr std::size_t first_leg_joint = 16;
+constexpr std::size_t elbow_pitch[2] = {6, 12};  // l_elbow_y, r_elbow_y: a hand goes forwards as the angle falls
+constexpr double arm_swing_most = 0.5;           // rad
 
 Vector3 vector(const Vec3& v) { return {v[0], v[1], v[2]}; }
 
@@ -25,6 +27,18 @@ Vector3 turn(const Matrix3& from, const Matrix3& to) {
 }
 
 }  // namespace
+
+/// Stiff enough in legs and back to carry the robot like a statue; nobody balances it.
+Torques hold_torques(const Hold& hold, const Sensors& sensors) {
+  Torques torques;
+  for (std::size_t i = 0; i < joints; ++i) {
+    const bool carries = i < 3 || i >= first_leg_joint;
+    const double stiffness = carries ? 3000 : 200, damping = carries ? 60 : 10;  // N m/rad, N m s/rad
+    torques.torque[i] =
+        hold.torque[i] + stiffness * (hold.position[i] - sensors.position[i]) - damping * sensors.velocity[i];
+  }
+  return torques;
+}
 
 Controller::Controller(const std::string& model_file, Gains gains, StepTimes times)
     : model_(model_file),
@@ -37,11 +51,35 @@ Controller::Controller(const std::string& model_file, Gains gains, StepTimes tim
 }
 
 void Controller::obey(const Order& order, double now) {
-  if (order.number == obeyed_) return;
-  if (plan_->step(now, static_cast<int>(order.steps), order.forward, model_.sole(left).position,
-                  model_.sole(right).position)) {
-    obeyed_ = order.number;
+  if (order.number == obeyed_ || order.number == refused_) return;
+  const Vector3 &l = model_.sole(left).position, &r = model_.sole(right).position;
+  if (order.freeze > 0) {  // whoever runs us freezes it; see control_side.cpp
+    if (plan_->standing(now)) obeyed_ = order.number;
+    return;
   }
+  if (order.placed > 0) {
+    const auto count = std::min<std::size_t>(static_cast<std::size_t>(order.placed), footsteps_max);
+    const auto places = std::span(order.places).first(count);
+    if (!plan_->standing(now)) return;
+    (plan_->step_to(now, places, l, r) ? obeyed_ : refused_) = order.number;
+    return;
+  }
+  if (plan_->step(now, static_cast<int>(order.steps), order.forward, l, r)) obeyed_ = order.number;
+}
+
+Hold Controller::hold() const {
+  Hold hold{1, {}, torques_.torque};
+  std::copy_n(estimate_.position.begin() + 7, joints, hold.position.begin());
+  return hold;
+}
+
+Standing Controller::standing_of(double now) const {
+  Standing found{obeyed_, refused_, standing(now) ? 0.0 : 1.0, 0, {}};
+  for (const Side side : {left, right}) {
+    const Vector3& at = model_.sole(side).position;
+    found.soles[side] = {static_cast<double>(side), at.x(), at.y()};
+  }
+  return found;
 }
 
 const Torques& Controller::control(const Estimate& estimate, double now, const Order& order) {
@@ -55,7 +93,7 @@ const Torques& Controller::control(const Estimate& estimate, double now, const O
   add_feet(swing);
   add_upright(model_.pelvis(), Matrix3::Identity(), upright_weight);
   add_upright(model_.chest(), Matrix3::Identity(), upright_weight);
-  add_posture();
+  add_posture(now);
   add_dynamics();
   thought_.result = qp_.solve();
   thought_.qp_steps = qp_.steps();
@@ -144,12 +182,25 @@ void Controller::add_upright(const Frame& frame, const Matrix3& rotation, double
   add_task(frame.J_angular, frame.angular_bias, wanted, weight);
 }
 
-void Controller::add_posture() {
+/// Each arm goes with the opposite foot, as the plan has it: that is smooth, and stands when the feet stand.
+Joints Controller::posture(double now) const {
+  Joints wanted;
+  std::copy_n(posture_.begin() + 7, joints, wanted.begin());
+  const auto soles = plan_->soles(now);
+  const double ahead = soles[left].x() - soles[right].x();
+  const double angle = std::clamp(gains_.arm_swing * ahead, -arm_swing_most, arm_swing_most);
+  wanted[elbow_pitch[left]] += angle;
+  wanted[elbow_pitch[right]] -= angle;
+  return wanted;
+}
+
+void Controller::add_posture(double now) {
+  const Joints posture = this->posture(now);
   for (int i = 0; i < joints; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const double weight = i < first_leg_joint ? posture_weight : leg_weight;
-    const double wanted = gains_.posture * (posture_[k + 7] - estimate_.position[k + 7]) -
-                          gains_.posture_rate * estimate_.velocity[k + 6];
+    const double weight = k < first_leg_joint ? posture_weight : leg_weight;
+    const double wanted =
+        gains_.posture * (posture[k] - estimate_.position[k + 7]) - gains_.posture_rate * estimate_.velocity[k + 6];
     qp_.H(i + 6, i + 6) += weight;
     qp_.g[i + 6] -= weight * wanted;
   }

@@ -27,6 +27,9 @@
 
 namespace atlas {
 
+/// The position controllers on board: what each motor does to hold its joint, by what it measures itself.
+Torques hold_torques(const Hold& hold, const Sensors& sensors);
+
 struct Gains {
   double capture = 3;                       // 1/s: how fast ξ comes back to its plan
   double height = 60, height_rate = 16;     // centre of mass, vertically
@@ -35,6 +38,7 @@ struct Gains {
   double swing = 400, swing_rate = 40;      // the foot in the air
   double stand_rate = 30;                   // damps the feet that stand
   double friction = 0.6;
+  double arm_swing = 1.5;  // rad for each metre that the opposite foot is in front
 };
 
 /// What the controller found, for the log and the tests.
@@ -54,6 +58,12 @@ class Controller {
   /// `now` in seconds of the robot's clock.
   const Torques& control(const Estimate& estimate, double now, const Order& order);
 
+  /// What the robot is to hold while nobody controls it, from the last control() on. Only where it stands.
+  [[nodiscard]] Hold hold() const;
+  [[nodiscard]] bool standing(double now) const { return plan_ && plan_->standing(now); }
+  /// For the operator.
+  [[nodiscard]] Standing standing_of(double now) const;
+
   [[nodiscard]] const Thought& thought() const { return thought_; }
   [[nodiscard]] const StepPlan& plan() const { return *plan_; }
   [[nodiscard]] const RobotModel& model() const { return model_; }
@@ -68,7 +78,8 @@ class Controller {
   void add_centre(const Estimate& estimate, double now);
   void add_feet(const Swing& swing);
   void add_upright(const Frame& frame, const Matrix3& rotation, double weight);
-  void add_posture();
+  [[nodiscard]] Joints posture(double now) const;
+  void add_posture(double now);
   void add_dynamics();
   void read_off();
 
@@ -84,7 +95,7 @@ class Controller {
   std::array<double, joints + 7> posture_;
   Estimate estimate_;
   double height_ = 0;
-  std::uint64_t obeyed_ = 0, failures_ = 0;
+  std::uint64_t obeyed_ = 0, refused_ = 0, failures_ = 0;
   Torques torques_;
   Thought thought_;
 };

@@ -9,11 +9,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 
 #include "experiments/atlas/signals.hpp"
@@ -34,6 +36,7 @@ struct TorqueDatagram {
   std::uint32_t spare = 0;
   std::uint64_t sequence = 0;  // of the measurement that they are made from
   Torques torques;
+  Hold hold;  // active: instead of the torques, until the next datagram
 };
 /// From an operator, whenever there is one.
 struct OrderDatagram {
@@ -74,6 +77,30 @@ class DatagramSocket {
       return true;
     }
   }
+  /// The same, and how long it lay here: from the kernel's taking it in until now. Call time_arrivals() first.
+  template <class Datagram>
+  bool receive(Datagram& into, std::chrono::nanoseconds& waited) {
+    while (true) {
+      Datagram found;
+      iovec piece{&found, sizeof found};
+      alignas(cmsghdr) char control[128];
+      msghdr message{};
+      message.msg_iov = &piece;
+      message.msg_iovlen = 1;
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      const ssize_t size = recvmsg(socket_, &message, flags_ | MSG_TRUNC);
+      if (size < 0) return false;
+      if (size != sizeof found || found.mark != Datagram{}.mark) continue;
+      waited = since_arrival(message);
+      into = found;
+      return true;
+    }
+  }
+  void time_arrivals() {
+    const int on = 1;
+    setsockopt(socket_, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+  }
   template <class Datagram>
   void send(const Datagram& datagram, std::uint16_t port) const {
     const sockaddr_in there = local(port);
@@ -82,6 +109,16 @@ class DatagramSocket {
   }
 
  private:
+  static std::chrono::nanoseconds since_arrival(msghdr& message) {
+    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+      if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
+      timespec then{}, now{};
+      std::memcpy(&then, CMSG_DATA(c), sizeof then);
+      clock_gettime(CLOCK_REALTIME, &now);
+      return std::chrono::seconds(now.tv_sec - then.tv_sec) + std::chrono::nanoseconds(now.tv_nsec - then.tv_nsec);
+    }
+    return {};
+  }
   static sockaddr_in local(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -1,6 +1,7 @@
 // The robot's side of the experiment: its body in a simulated world that keeps the wall clock, and the computer on
 // board, which nobody outside can change. Each millisecond, but up to 20 % early or late, it sends what it measures
-// over UDP, with noise; whatever torques came last hold. Somebody pushes it now and then.
+// over UDP, with noise; whatever torques came last hold, or, where it is told so, its own position controllers hold the
+// pose that it has. Somebody pushes it now and then.
 //
 //   atlas_robot SECONDS [PORT [CONTROL_PORT [PUSH_N]]]      ends with one line of JSON
 
@@ -11,6 +12,7 @@
 #include <random>
 
 #include "experiments/atlas/body.hpp"
+#include "experiments/atlas/controller.hpp"
 #include "experiments/atlas/datagrams.hpp"
 #include "rt/thread.hpp"
 
@@ -55,7 +57,7 @@ struct Settings {
 
 struct Outcome {
   double fell_at = -1;
-  std::uint64_t sent = 0, torques = 0, late = 0;
+  std::uint64_t sent = 0, torques = 0, late = 0, held = 0;
   double worst_late_ms = 0;
 };
 
@@ -90,15 +92,20 @@ Outcome be_a_robot(const Settings& settings) {
     outcome.worst_late_ms =
         std::max(outcome.worst_late_ms, controlled ? -1e-6 * static_cast<double>(slack.count()) : 0);
     world.read(state);
-    datagram.sensors = noise(body.sense(state));
+    const atlas::Sensors measured = body.sense(state);
+    datagram.sensors = noise(measured);
     datagram.sequence = static_cast<std::uint64_t>(tick) + 1;
     datagram.time_ns = world.time().ns();
     socket.send(datagram, settings.control_port);
     ++outcome.sent;
     while (socket.receive(torques)) {
-      body.drive(torques.torques, world);
+      if (torques.hold.active == 0) body.drive(torques.torques, world);
       ++outcome.torques;
       controlled = true;
+    }
+    if (torques.hold.active != 0) {
+      body.drive(atlas::hold_torques(torques.hold, measured), world);
+      ++outcome.held;
     }
     if (!controlled) {  // hangs in its harness until somebody controls it
       if (rt::MonotonicClock::now() > give_up) break;
@@ -131,9 +138,11 @@ int main(int argc, char** argv) {
   rt::Thread thread({.name = "atlas_robot", .priority = rt::Priority::below_max(10)},
                     [&] { outcome = be_a_robot(settings); });
   thread.join();
-  std::printf("{\"fell_at_s\": %.3f, \"sent\": %llu, \"torques\": %llu, \"late\": %llu, \"worst_late_ms\": %.3f}\n",
-              outcome.fell_at, static_cast<unsigned long long>(outcome.sent),
-              static_cast<unsigned long long>(outcome.torques), static_cast<unsigned long long>(outcome.late),
-              outcome.worst_late_ms);
+  std::printf(
+      "{\"fell_at_s\": %.3f, \"sent\": %llu, \"torques\": %llu, \"late\": %llu, \"worst_late_ms\": %.3f, "
+      "\"held_ms\": %llu}\n",
+      outcome.fell_at, static_cast<unsigned long long>(outcome.sent), static_cast<unsigned long long>(outcome.torques),
+      static_cast<unsigned long long>(outcome.late), outcome.worst_late_ms,
+      static_cast<unsigned long long>(outcome.held));
   return outcome.torques == 0 ? 1 : 0;
 }

@@ -44,11 +44,15 @@ void StepPlan::add_swing(Side side, const Vector3& to) {
   phases_[count_ - 1].soles = soles_;
 }
 
-bool StepPlan::step(double now, int steps, double forward, const Vector3& left_sole, const Vector3& right_sole) {
-  if (!standing(now) || steps <= 0) return false;
+void StepPlan::begin(double now, const Vector3& left_sole, const Vector3& right_sole) {
   first_soles_ = soles_ = {left_sole, right_sole};
   phases_[0] = {now, now, weight_, weight_, false, left, soles_};
   count_ = 1;
+}
+
+bool StepPlan::step(double now, int steps, double forward, const Vector3& left_sole, const Vector3& right_sole) {
+  if (!standing(now) || steps <= 0) return false;
+  begin(now, left_sole, right_sole);
   steps = std::min(steps, static_cast<int>(most_phases - 2) / 2);
   Side side = left;
   for (int i = 0; i < steps; ++i, side = other(side)) {
@@ -57,6 +61,32 @@ bool StepPlan::step(double now, int steps, double forward, const Vector3& left_s
     Vector3 to = soles_[side];
     to.x() = soles_[stance].x() + (i + 1 < steps ? forward : 0);
     add_swing(side, to);
+  }
+  add(times_.settle_s, middle());
+  return true;
+}
+
+bool StepPlan::can_reach(std::span<const Footstep> footsteps, const Vector3& left_sole,
+                         const Vector3& right_sole) const {
+  std::array<Vector2, 2> soles{left_sole.head<2>(), right_sole.head<2>()};
+  for (const Footstep& step : footsteps) {
+    const Side side = side_of(step);
+    const Vector2 way = Vector2(step.x, step.y) - soles[other(side)];
+    const double beside = side == left ? way.y() : -way.y();
+    if (!(std::abs(way.x()) <= times_.reach_m && beside >= times_.narrow_m && beside <= times_.wide_m)) return false;
+    soles[side] = {step.x, step.y};
+  }
+  return !footsteps.empty() && 2 * footsteps.size() + 2 <= most_phases;
+}
+
+bool StepPlan::step_to(double now, std::span<const Footstep> footsteps, const Vector3& left_sole,
+                       const Vector3& right_sole) {
+  if (!standing(now) || !can_reach(footsteps, left_sole, right_sole)) return false;
+  begin(now, left_sole, right_sole);
+  for (const Footstep& step : footsteps) {
+    const Side side = side_of(step);
+    add(times_.shift_s, weight_on(other(side)));
+    add_swing(side, {step.x, step.y, soles_[side].z()});
   }
   add(times_.settle_s, middle());
   return true;
@@ -115,6 +145,12 @@ Vector3 StepPlan::sole(Side side, double t) const {
   Vector3 where = first_soles_[side];
   for (std::size_t i = 0; i < count_ && phases_[i].end <= t; ++i) where = phases_[i].soles[side];
   return where;
+}
+
+std::array<Vector3, 2> StepPlan::soles(double t) const {
+  std::array<Vector3, 2> all{sole(left, t), sole(right, t)};
+  if (const Swing now = swing(t); now.active) all[now.side] = now.position;
+  return all;
 }
 
 int StepPlan::steps_done(double t) const {

@@ -14,6 +14,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <span>
 
 #include "experiments/atlas/signals.hpp"
 
@@ -25,9 +26,11 @@ using Vector3 = Eigen::Vector3d;
 struct StepTimes {
   double shift_s = 0.7;
   double swing_s = 0.8;
-  double settle_s = 1.0;   // the last shift, back to the middle
-  double lift_m = 0.05;    // how high a foot goes
-  double inside_m = 0.01;  // the weight stays this far inside a foot's middle
+  double settle_s = 1.0;                 // the last shift, back to the middle
+  double lift_m = 0.05;                  // how high a foot goes
+  double inside_m = 0.01;                // the weight stays this far inside a foot's middle
+  double reach_m = 0.35;                 // a foot goes at most this far in front of or behind the other one
+  double narrow_m = 0.14, wide_m = 0.4;  // and stands so far beside it
 };
 
 struct Swing {
@@ -45,6 +48,13 @@ class StepPlan {
   /// together. At most 31 of them. Returns false, and changes nothing, while there are steps to take.
   bool step(double now, int steps, double forward, const Vector3& left_sole, const Vector3& right_sole);
 
+  /// The same with footsteps that somebody placed, one foot after the other. Returns false, and changes nothing, also
+  /// where one cannot be reached from the one before.
+  bool step_to(double now, std::span<const Footstep> footsteps, const Vector3& left_sole, const Vector3& right_sole);
+  /// Whether each can be reached from the one before.
+  [[nodiscard]] bool can_reach(std::span<const Footstep> footsteps, const Vector3& left_sole,
+                               const Vector3& right_sole) const;
+
   [[nodiscard]] bool standing(double now) const;
   /// The planned centre of pressure.
   [[nodiscard]] Vector2 pressure(double t) const;
@@ -53,6 +63,8 @@ class StepPlan {
   [[nodiscard]] Swing swing(double t) const;
   /// Where the sole stands at t, or stood before it was lifted.
   [[nodiscard]] Vector3 sole(Side side, double t) const;
+  /// Where both soles are meant to be at t, the one in the air too.
+  [[nodiscard]] std::array<Vector3, 2> soles(double t) const;
   /// The step that began last, from 0; −1 before the first.
   [[nodiscard]] int steps_done(double t) const;
 
@@ -65,6 +77,7 @@ class StepPlan {
     std::array<Vector3, 2> soles;  // when it ends
   };
   [[nodiscard]] const Phase* at(double t) const;
+  void begin(double now, const Vector3& left_sole, const Vector3& right_sole);
   void add(double length, const Vector2& to);
   void add_swing(Side side, const Vector3& to);
   [[nodiscard]] Vector2 weight_on(Side side) const;

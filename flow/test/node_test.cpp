@@ -249,5 +249,62 @@ TEST(KeyTree, FindsTheLeastOfAnyNumberOfKeys) {
   }
 }
 
+struct Pair {
+  double a = 0, b = 0;
+  std::int32_t c = 0;
+};
+
+/// Sets a only, or all.
+class Forgetful : public UserNode {
+ public:
+  explicit Forgetful(bool forgets) : forgets_(forgets) {}
+
+ private:
+  void fill(Pair& out, SimTime t) {
+    out.a = t.seconds();
+    if (!forgets_) out.b = 2, out.c = 3;
+  }
+  bool forgets_;
+  Output<Pair> out_ = output<&Forgetful::fill>("out", every(1ms));
+};
+
+TEST(Node, ThatForgetsAFieldShowsWhereMemoryIsPoisoned) {
+  const auto digest = [](bool forgets, unsigned char poison) {
+    System system;
+    system.add<Forgetful>("node", forgets);
+    return run(system, {.until = at(5ms), .poison = poison}).digest;
+  };
+  EXPECT_EQ(digest(false, 0xA5), digest(false, 0x5B));
+  EXPECT_NE(digest(true, 0xA5), digest(true, 0x5B));
+}
+
+/// Answers each event a second later; the first one is sent at the start.
+class Answering : public UserNode {
+ public:
+  explicit Answering(bool begins) : begins_(begins) {}
+  void start(SimTime now) override {
+    if (begins_) out_.send(now + SimSpan(1s), 1);
+  }
+  std::int64_t heard = 0;
+
+ private:
+  void got(const std::int64_t& value, SimTime t) { ++heard, out_.send(t + SimSpan(1s), value + 1); }
+  bool begins_;
+  Input<std::int64_t> in_ = input<&Answering::got>("in");
+  Event<std::int64_t> out_ = event<std::int64_t>("out", 1ns);
+};
+
+TEST(Node, DoesNotCreepThroughSilenceByItsLookahead) {
+  System system;
+  Answering& a = system.add<Answering>("a", true);
+  Answering& b = system.add<Answering>("b", false);
+  system.connect("a.out", "b.in");
+  system.connect("b.out", "a.in");
+  const auto before = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_until(system, at(1000s)).complete);  // 10^12 promises by turns
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 5s);
+  EXPECT_EQ(a.heard + b.heard, 999);
+}
+
 }  // namespace
 }  // namespace isochron::flow::test

@@ -96,7 +96,7 @@ TEST_F(PeerTest, RefusesMoreThanItHasCreditFor) {
 
 TEST_F(PeerTest, RefusesAPayloadOfTheWrongSize) {
   EXPECT_EQ(take(*peer_, hello_of(0)), "");
-  EXPECT_EQ(message(at(0ms), at(1ms), 0, 5), "flow source.out, node source: a payload that is no l");
+  EXPECT_EQ(message(at(0ms), at(1ms), 0, 5), "flow source.out, node source: a payload that is no int64");
 }
 
 TEST_F(PeerTest, RefusesALineThatWasNotAgreedOn) {
@@ -189,7 +189,39 @@ TEST_F(PeerTest, FencesOffOnePeerAndKeepsTheOthers) {
 
 TEST_F(PeerTest, RefusesGarbage) {
   EXPECT_EQ(take(*peer_, wire::Bytes(64, std::byte{0xff})),
-            "flow source.out, node source: a frame of 4294967295 bytes; at most 16777216 are allowed");
+            "flow source.out, node source: a frame of 4294967295 bytes; at most 268439552 are allowed");
+}
+
+/// Observes every 4 ms and hears the other.
+class Observer : public UserNode {
+ public:
+  explicit Observer(SimTime first) : out_(output<&Observer::fill>("out", observes(4ms, first))) {}
+
+ private:
+  void fill(std::int64_t& value) { value = 0; }
+  Input<std::int64_t> in_ = input<std::int64_t>("in");
+  Output<std::int64_t> out_;
+};
+
+TEST(Peer, RefusesAnotherPeriodOfAnObservationInARing) {
+  System system;
+  system.add<Observer>("a", at(0ms));
+  system.add<Observer>("b", at(1ms));
+  system.connect("a.out", "b.in");
+  system.connect("b.out", "a.in");
+  AssemblyPlan plan;
+  plan.split = true;
+  Assembly assembly(system, plan);
+  Wire wire, other;
+  Peer peer(assembly, 1, 0, wire);
+  Peer(assembly, 0, 1, other).greet();
+  ASSERT_TRUE(peer.arrived(other.sent).ok());
+  wire::Bytes bytes;
+  wire::append_message(bytes, 1, at(0ms), at(5ms), 8);  // lines are in the order of inputs: b's is the second
+  const auto taken = peer.arrived(bytes);
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error(),
+            "flow a.out, node a: the message at 0s says that the next one comes at 5ms, but its period is 4ms");
 }
 
 }  // namespace

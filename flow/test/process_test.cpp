@@ -71,6 +71,28 @@ TEST_P(EachWay, CarryMessagesWithTextAndLists) {
   EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
 }
 
+class LongTeller : public UserNode {
+  void fill(Words& words, SimTime t) { words.text.assign(3'000'000 + static_cast<std::size_t>(t.ns() / 1000), 'x'); }
+  Output<Words> out_ = output<&LongTeller::fill>("out", every(1ms));
+};
+
+TEST_P(EachWay, CarryLongMessagesAsOneThreadDoes) {
+  const auto make = [] {
+    System system;
+    system.add<LongTeller>("teller");
+    system.add<Listener>("listener");
+    system.connect("teller.out", "listener.in");
+    return system;
+  };
+  System one = make();
+  System other = make();
+  const Outcome expected = run(one, {.until = at(6ms)});
+  const Outcome outcome = run(other, {.until = at(6ms), .how = GetParam()});
+  EXPECT_TRUE(outcome.complete);
+  for (const auto& failure : outcome.failures) ADD_FAILURE() << to_string(failure);
+  EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
+}
+
 TEST_P(EachWay, RefuseAMessageThatDoesNotFit) {
   System system;
   system.add<Teller>("teller");
@@ -127,6 +149,48 @@ TEST_P(EachWay, ReportEveryMessageToTheParentsRecorder) {
   EXPECT_EQ(seen.hashes, expected.hashes);
 }
 
+TEST(Processes, AreSharedByNodesWhereThereAreMany) {
+  System one = mixed_system(40, 3);
+  System other = mixed_system(40, 3);
+  const Outcome expected = run(one, {.until = at(50ms)});
+  for (const std::uint32_t processes : {1U, 3U, 7U}) {
+    System again = mixed_system(40, 3);
+    const Outcome outcome = run(again, {.until = at(50ms), .how = How::processes, .processes = processes});
+    EXPECT_TRUE(outcome.complete) << outcome.stall;
+    EXPECT_EQ(outcome.flow_digests, expected.flow_digests) << processes;
+  }
+}
+
+TEST(Processes, NameTheNodeOfASharedProcessThatFails) {
+  System system;
+  for (const char* name : {"a", "b", "c"}) {
+    system.add<Source>(std::string("source_") + name, every(1ms));
+    system.add<Hook>(name, [bad = *name == 'b'](SimTime t) {
+      if (bad && t >= at(5ms)) kill(getpid(), SIGKILL);
+    });
+    system.connect(std::string("source_") + name + ".out", std::string(name) + ".in");
+  }
+  const Outcome outcome = run(system, {.until = at(1s), .how = How::processes, .processes = 1});
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "b");
+}
+
+TEST_P(EachWay, TellTheRecorderOfMessagesLongerThanTheRing) {
+  struct Counting : Recorder {
+    void sent(const Sent& message) override { hash = message.type->digest(hash, message.value); }
+    std::uint64_t hash = 0;
+  };
+  Counting expected, seen;
+  for (const bool here : {true, false}) {
+    System system;
+    system.add<LongTeller>("teller");
+    Options options{.until = at(9ms), .recorder = here ? &expected : &seen};
+    if (!here) options.how = GetParam();
+    ASSERT_TRUE(run(system, options).complete);
+  }
+  EXPECT_EQ(seen.hash, expected.hash);
+}
+
 TEST_P(EachWay, SayWhoWaitsForWhomWhenNothingMoves) {
   System system;
   system.add<Source>("source", every(1ms), 1U);
@@ -137,6 +201,59 @@ TEST_P(EachWay, SayWhoWaitsForWhomWhenNothingMoves) {
   options.on_stall = [&](const WaitForGraph& graph) { told += to_string(graph); };
   EXPECT_TRUE(run(system, options).complete);
   EXPECT_NE(told.find("stuck is in its own code"), std::string::npos) << told;
+}
+
+/// Source and a node that does something bad at 5 ms.
+std::unique_ptr<System> with_bad_node(std::function<void()> bad) {
+  auto system = std::make_unique<System>();
+  system->add<Source>("source", every(1ms), 1U);
+  system->add<Hook>("bad", [bad = std::move(bad)](SimTime t) {
+    if (t >= at(5ms)) bad();
+  });
+  system->connect("source.out", "bad.in");
+  return system;
+}
+
+TEST_P(EachWay, NameAStoppedProcessAndEndWhereAStallEndsTheRun) {
+  const auto system = with_bad_node([] { raise(SIGSTOP); });
+  std::string told;
+  Options options{.until = at(1s), .how = GetParam(), .stall_after = WallSpan(200ms), .end_on_stall = true};
+  options.on_stall = [&](const WaitForGraph& graph) { told = to_string(graph); };
+  const Outcome outcome = run(*system, options);
+  EXPECT_TRUE(told.starts_with("  bad is stopped by a signal after")) << told;
+  EXPECT_FALSE(outcome.complete);
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "bad");
+  EXPECT_EQ(outcome.failures[0].what, "its process was stopped by a signal");
+}
+
+class InOneProcess : public testing::TestWithParam<How> {};
+INSTANTIATE_TEST_SUITE_P(Run, InOneProcess, testing::Values(How::thread, How::pool, How::threads),
+                         [](const auto& way) { return std::string(to_string(way.param)); });
+
+TEST_P(InOneProcess, EndsThoughANodeHangsWhereAStallEndsTheRun) {
+  auto system = with_bad_node([] {
+    while (true) pause();
+  });
+  const Outcome outcome =
+      run(*system, {.until = at(1s), .how = GetParam(), .stall_after = WallSpan(200ms), .end_on_stall = true});
+  EXPECT_FALSE(outcome.complete);
+  EXPECT_TRUE(outcome.given_up);
+  EXPECT_NE(outcome.stall.find("bad is in its own code"), std::string::npos) << outcome.stall;
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "bad");
+  (void)system.release();  // its thread is still there
+}
+
+TEST_P(InOneProcess, NamesANodeThatCrashesAndGoesOnWithoutIt) {
+  auto system = with_bad_node([] { std::abort(); });
+  const Outcome outcome = run(*system, {.until = at(1s), .how = GetParam(), .catch_crashes = true});
+  alarm(0);
+  EXPECT_FALSE(outcome.complete);
+  EXPECT_TRUE(outcome.given_up);
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(to_string(outcome.failures[0]), "node bad failed: it crashed: Aborted");
+  (void)system.release();
 }
 
 }  // namespace

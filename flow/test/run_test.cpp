@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/input_error.hpp"
 #include "flow/serial.hpp"
 #include "flow/test/test_nodes.hpp"
 
@@ -149,12 +150,16 @@ TEST_P(EachWay, SaysWhoWaitsForWhomWhenNothingMoves) {
 
 /// An observation whose period shrinks into a deadlock that the check cannot foresee.
 class Narrowing : public UserNode {
+ public:
+  explicit Narrowing(Schedule schedule) : out_(output<&Narrowing::fill>("out", schedule)) {}
+
+ private:
   void fill(std::int64_t& value, SimTime t) {
     value = 0;
     if (t == at(8ns)) out_.next_at(at(15ns));
   }
   Input<std::int64_t> in_ = input<std::int64_t>("in");
-  Output<std::int64_t> out_ = output<&Narrowing::fill>("out", observes(4ns));
+  Output<std::int64_t> out_;
 };
 class Odd : public UserNode {
   void fill(std::int64_t& value) { value = 0; }
@@ -162,19 +167,29 @@ class Odd : public UserNode {
   Output<std::int64_t> out_ = output<&Odd::fill>("out", observes(2ns, at(1ns)));
 };
 
-TEST_P(EachWay, NamesADeadlockThatHappensAllTheSame) {
+System narrowing_ring(Schedule schedule) {
   System system;
-  system.add<Narrowing>("a");
+  system.add<Narrowing>("a", schedule);
   system.add<Odd>("b");
   system.connect("a.out", "b.in");
   system.connect("b.out", "a.in");
-  Options options = options_for(GetParam(), at(100ns));
-  options.stall_after = WallSpan(50ms);
-  options.end_on_stall = true;
-  const Outcome outcome = run(system, options);
+  return system;
+}
+
+TEST_P(EachWay, RefusesAnObservationInARingThatChangesItsPeriodUndeclared) {
+  System system = narrowing_ring(observes(4ns));
+  const Outcome outcome = run(system, options_for(GetParam(), at(100ns)));
   EXPECT_FALSE(outcome.complete);
-  EXPECT_NE(outcome.stall.find("a waits for a message of b.out at 15ns (from b)"), std::string::npos) << outcome.stall;
-  EXPECT_NE(outcome.stall.find("b waits for a message of a.out at 15ns (from a)"), std::string::npos) << outcome.stall;
+  ASSERT_EQ(outcome.failures.size(), 1U);
+  EXPECT_EQ(outcome.failures[0].node, "a");
+  EXPECT_EQ(outcome.failures[0].what,
+            "flow a.out: the message at 8ns says that the next one comes at 15ns; its period is 4ns and the check for "
+            "deadlocks counts on it: declare the period as varying");
+}
+
+TEST(Run, RefusesARingInWhichADeclaredVaryingPeriodMayMeet) {
+  System system = narrowing_ring(observes(4ns).varying());
+  EXPECT_THROW(run(system, {.until = at(100ns)}), InputError);
 }
 
 TEST(SerialRun, InPiecesIsTheSameAsInOneGo) {

@@ -39,20 +39,52 @@ TEST_F(StallTest, IsToldOnceWhenNobodyHasMovedForThatLong) {
   StallWatch watch(statuses_, 1s, clock_);
   clock_.pass(900ms);
   EXPECT_FALSE(watch.look());
-  statuses_[1].steps.store(1);
-  clock_.pass(400ms);
-  EXPECT_FALSE(watch.look()) << "red has moved";
-  clock_.pass(1s);
+  clock_.pass(200ms);
   const auto since = watch.look();
   ASSERT_TRUE(since);
-  EXPECT_EQ((*since)[0], WallSpan(2300ms));
-  EXPECT_EQ((*since)[1], WallSpan(1s));
+  EXPECT_EQ((*since)[0], WallSpan(1100ms));
+  EXPECT_EQ((*since)[1], WallSpan(1100ms));
   clock_.pass(10s);
   EXPECT_FALSE(watch.look()) << "told already";
   statuses_[0].steps.store(1);
+  statuses_[1].steps.store(1);
   EXPECT_FALSE(watch.look());
   clock_.pass(1s);
   EXPECT_TRUE(watch.look()) << "another stall";
+}
+
+TEST_F(StallTest, OfAPartIsToldWhileOthersMove) {
+  StallWatch watch(statuses_, 1s, clock_);
+  std::optional<std::vector<WallSpan>> since;
+  for (int i = 1; i <= 12 && !since; ++i) {
+    statuses_[1].steps.store(static_cast<std::uint64_t>(i));
+    clock_.pass(100ms);
+    since = watch.look();
+  }
+  ASSERT_TRUE(since) << "yellow has not moved for a second";
+  EXPECT_GE((*since)[0], WallSpan(1s));
+  EXPECT_EQ((*since)[1], WallSpan::zero()) << "red moves";
+  const WaitForGraph graph = wait_for_graph(system_.graph(), statuses_, *since);
+  ASSERT_EQ(graph.size(), 1U);
+  EXPECT_EQ(graph[0].node, "yellow");
+}
+
+TEST_F(StallTest, IsNotThatAnEventSinkHearsNothingWhileItsTimeGoesOn) {
+  StallWatch watch(statuses_, 1s, clock_);
+  for (int i = 1; i <= 30; ++i) {
+    statuses_[0].steps.store(static_cast<std::uint64_t>(i));
+    set(1, Wait::For::message, at(SimSpan(1ms) * i));
+    clock_.pass(100ms);
+    EXPECT_FALSE(watch.look());
+  }
+}
+
+TEST_F(StallTest, NamesAStoppedProcessFirst) {
+  set(0, Wait::For::room, at(8ms));
+  set(1, Wait::For::message, at(8ms));
+  statuses_[1].stopped.store(1);
+  EXPECT_EQ(to_string(wait_for_graph(system_.graph(), statuses_)),
+            "  red is stopped by a signal after 8ms\n  yellow waits for room on yellow.out at 8ms (at red)\n");
 }
 
 TEST_F(StallTest, SaysWhoWaitsForWhichFlowAtWhichStampOfWhomAndSinceWhen) {
@@ -79,16 +111,26 @@ TEST_F(StallTest, ANodeThatMovesWhileItIsLookedAtIsInItsOwnCode) {
   EXPECT_EQ(waiting_of(system_.graph(), 0, statuses_[0]).what, Waiting::For::own_code);
 }
 
+TEST_F(StallTest, SaysThatANodeCreepsByTheLookaheadOfItsSource) {
+  set(1, Wait::For::message, at(12ms));
+  statuses_[1].creeps.store(5000);
+  EXPECT_EQ(to_string(waiting_of(system_.graph(), 1, statuses_[1])),
+            "red waits for a message of yellow.out at 12ms (from yellow); it creeps: 5000 promises and no message (a "
+            "longer lookahead helps)");
+}
+
 TEST_F(StallTest, WhoeverLooksIsToldAgainAndAgainThoughNothingStalls) {
   std::atomic<int> looks{0};
   const Watchdog watchdog(
-      statuses_, WallSpan::zero(), clock_,
+      statuses_, clock_,
       [this](const std::vector<WallSpan>& since) { return wait_for_graph(system_.graph(), statuses_, since); },
-      [](const WaitForGraph&) { FAIL() << "zero: stalls are not looked for"; },
-      [&](const WaitForGraph& graph) {
-        EXPECT_EQ(graph.size(), 2U);
-        ++looks;
-      });
+      {.after = WallSpan::zero(),
+       .on_stall = [](const WaitForGraph&) { FAIL() << "zero: stalls are not looked for"; },
+       .on_look =
+           [&](const WaitForGraph& graph) {
+             EXPECT_EQ(graph.size(), 2U);
+             ++looks;
+           }});
   while (looks.load() < 2) std::this_thread::sleep_for(1ms);
 }
 

@@ -91,11 +91,11 @@ TEST(Wire, WaitsForTheOtherHalfOfAFrame) {
 TEST(Wire, RefusesAFrameOfFourGigabytesBeforeItCame) {
   Bytes bytes = all_kinds();
   overwrite(bytes, 0, std::uint32_t{0xffffffff});
-  EXPECT_EQ(refused(bytes), "a frame of 4294967295 bytes; at most 16777216 are allowed");
+  EXPECT_EQ(refused(bytes), "a frame of 4294967295 bytes; at most 268439552 are allowed");
 }
 
 TEST(Wire, RefusesAnEmptyFrame) {
-  EXPECT_EQ(refused(Bytes(4, std::byte{0})), "a frame of 0 bytes; at most 16777216 are allowed");
+  EXPECT_EQ(refused(Bytes(4, std::byte{0})), "a frame of 0 bytes; at most 268439552 are allowed");
 }
 
 TEST(Wire, RefusesAnotherVersionAndSaysWhich) {

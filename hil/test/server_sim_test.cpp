@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/foreign_text.hpp"
 #include "hil/server.hpp"
 #include "hil/test/sim_target.hpp"
 #include "testing/reactor.hpp"
@@ -25,7 +26,7 @@ struct Rig {
       : scheduler(seed), network(scheduler), reactor(network, host) {
     if (options.sync.until == SimTime::never()) options.sync.until = ms(1000);
     std::vector<TargetSpec> targets;
-    for (const std::string& name : names) targets.push_back({name, "uav", SimSpan::zero(), "", 8, on_loss});
+    for (const std::string& name : names) targets.push_back({name, "uav", ReleaseTerms{}, "", 8, on_loss});
     plant = std::make_unique<CountingPlant>(options.sync.step);
     server = std::make_unique<Server>(reactor, *plant, targets, options, observer);
     EXPECT_TRUE(server->listen(host).ok());
@@ -216,6 +217,33 @@ TEST(HilServer, ATargetThatTheScenarioDoesNotNameIsTurnedAway) {
   rig.scheduler.run_for(1s);
   EXPECT_NE(target.refused.find("there is no target `uav/pylot`"), std::string::npos) << target.refused;
   EXPECT_NE(target.refused.find("uav/pilot"), std::string::npos) << "it says which there is";
+}
+
+TEST(HilServer, IdleConnectionsDoNotKeepATargetOut) {
+  ServerOptions options;
+  options.limits.connections = 8;
+  Rig rig(1, {"uav/pilot"}, options);
+  SimulatedReactor strangers(rig.network, board(9));
+  std::vector<std::unique_ptr<Stream>> idle;
+  for (int i = 0; i < 20; ++i) {
+    idle.push_back(strangers.connect(host));
+    idle.back()->set_events({});
+  }
+  rig.scheduler.run_for(100ms);
+  SimulatedReactor machine(rig.network, board(0));
+  SimTarget target(machine, host, "uav/pilot", {SimTarget::read(25ms)});
+  ASSERT_TRUE(rig.run());
+  EXPECT_EQ(target.saw.size(), 1U);
+}
+
+TEST(HilServer, ANameThatIsNoTextIsTurnedAwayInWordsThatAre) {
+  Rig rig(1);
+  SimulatedReactor machine(rig.network, board(0)), other(rig.network, board(1));
+  SimTarget stranger(other, host, "uav/\xff\xfe\x1b[2J", {SimTarget::read(1ms)});
+  SimTarget target(machine, host, "uav/pilot", {SimTarget::read(25ms)});
+  ASSERT_TRUE(rig.run());
+  ASSERT_EQ(rig.server->outcome().refusals.size(), 1U);
+  EXPECT_EQ(first_bad_byte(rig.server->outcome().refusals[0]), std::string::npos);
 }
 
 TEST(HilServer, WithoutTheKeyNobodyComesIn) {

@@ -62,6 +62,17 @@ TEST(Sync, AnAnswerLeavesOnlyWhenTheWorldHasComeToItsStamp) {
   EXPECT_EQ(event.at, sim(25'000));
 }
 
+TEST(Sync, ATargetThatIsDelayedAsksLater) {
+  Bench bench(charged());
+  bench.sync.asked(0, wall(5'000), {});
+  bench.sync.delay(0, 20ms);
+  EXPECT_EQ(bench.step_all(wall(90'000)), 2) << "what it asks for happens at 25 ms";
+  const auto event = bench.sync.next(wall(90'000));
+  EXPECT_EQ(event.kind, Kind::operation);
+  EXPECT_EQ(event.at, sim(25'000));
+  EXPECT_EQ(bench.sync.ran(0), SimSpan(25ms));
+}
+
 TEST(Sync, ExecutedTimeStandsStillWhileATargetIsHeld) {
   Bench bench(charged());
   bench.sync.asked(0, wall(5'000), {});

@@ -1,10 +1,13 @@
 // Journals that were cut or damaged: read, compared and recovered without a crash, with what is left of them.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "core/random.hpp"
 #include "journal/diff.hpp"
 #include "journal/journal.hpp"
 #include "journal/journal_metadata.hpp"
+#include "journal/mcap_writer.hpp"
 #include "journal/recover.hpp"
 #include "journal/test/helpers.hpp"
 
@@ -189,6 +192,53 @@ TEST(Recover, SaysThatAFileIsNoJournal) {
   ASSERT_FALSE(summary.ok());
   EXPECT_EQ(summary.error().what, "j is not a journal: it does not start as an MCAP file does");
   EXPECT_FALSE(recover(disk, "nothing", "x").ok());
+}
+
+/// Chunks of one time, each of many small records that pack well.
+mcap::Bytes overlapping_chunks(int chunks) {
+  MemoryDisk disk;
+  auto file = std::move(*disk.create("j"));
+  McapWriter writer(*file, {});
+  writer.start();
+  const std::uint16_t channel = writer.channel("/a", "", 0, {});
+  const mcap::Bytes zeros(1U << 20U);
+  for (int c = 0; c < chunks; ++c) {
+    for (std::uint32_t i = 0; i < 4; ++i) writer.message({channel, i, i, i, zeros});
+    writer.finish_chunk(Compress::yes);
+  }
+  EXPECT_TRUE(writer.finish().ok());
+  return *disk.files["j"];
+}
+
+TEST(Damage, AFewBytesThatUnpackToManyAreNotAllHeldAtOnce) {
+  MemoryDisk disk;
+  disk.files["j"] = std::make_shared<mcap::Bytes>(overlapping_chunks(40));
+  EXPECT_LT(disk.files["j"]->size(), 100'000U);
+  ReaderLimits limits;
+  limits.cursor_bytes = 32U << 20U;
+  auto reader = std::move(*McapReader::open(disk, "j", limits));
+  MessageCursor cursor = reader.messages();
+  std::uint64_t n = 0;
+  while (cursor.next()) ++n;
+  EXPECT_GE(n, 4U * 7U);
+  EXPECT_LE(n, 4U * 8U);
+  ASSERT_FALSE(reader.damage().empty());
+  EXPECT_NE(reader.damage()[0].what.find("do not fit into memory together"), std::string::npos);
+}
+
+TEST(Damage, ManyBadRecordsAreReadInTimeThatGrowsWithTheirNumber) {
+  MemoryDisk disk;
+  mcap::Bytes bytes(mcap::magic_bytes().begin(), mcap::magic_bytes().end());
+  mcap::encode(bytes, mcap::Header{"", ""});
+  for (int i = 0; i < 300'000; ++i) {  // records of an unknown kind
+    bytes.push_back(std::byte{0x70});
+    bytes.insert(bytes.end(), 8, std::byte{0});
+  }
+  disk.files["j"] = std::make_shared<mcap::Bytes>(bytes);
+  const auto start = std::chrono::steady_clock::now();
+  const auto reader = std::move(*McapReader::open(disk, "j"));
+  EXPECT_LE(reader.damage().size(), ReaderLimits{}.damage + 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 }  // namespace

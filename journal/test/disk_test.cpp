@@ -112,5 +112,42 @@ TEST(PosixDisk, SaysThatTheDeviceIsFull) {
             "cannot write to /dev/full: No space left on device; free some space or choose another folder");
 }
 
+TEST(PosixDisk, AFileThatWasDeletedMeanwhileTakesNoMore) {
+  const Folder folder;
+  PosixDisk disk;
+  auto file = disk.create(folder / "a");
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(append_all(**file, bytes_of("before")).ok());
+  ASSERT_EQ(unlink((folder / "a").c_str()), 0);
+  const auto after = append_all(**file, bytes_of("after"));
+  ASSERT_FALSE(after.ok());
+  EXPECT_EQ(after.error().fault, DiskFault::not_found);
+  EXPECT_NE(after.error().what.find("was deleted while it was being written"), std::string::npos);
+}
+
+TEST(Journal, TellsAtOnceThatTheDiskRefusesOnceAndNotOnlyAtTheEnd) {
+  test::MemoryDisk disk;
+  test::HandClock clock;
+  int told = 0;
+  JournalOptions options;
+  options.threaded = false;
+  options.on_failure = [&](const DiskError& error) {
+    EXPECT_EQ(error.fault, DiskFault::full);
+    ++told;
+  };
+  auto journal = std::move(*Journal::create(disk, clock, "j", options));
+  const ChannelId channel = journal->channel<test::Point>("/a");
+  Producer& producer = journal->producer("p");
+  disk.room = 10;
+  for (int i = 0; i < 3; ++i) {
+    producer.write(channel, SimTime::from_ns(i), test::Point{1, 2});
+    journal->pump();
+    clock.pass(std::chrono::seconds(1));
+    journal->pump();
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(journal->close().error.has_value());
+}
+
 }  // namespace
 }  // namespace isochron

@@ -42,6 +42,8 @@ class Line {
   Session b{address(1, 0), 202, {}, [this](const Packet& p) { put(p, 0); }};
   Bytes at_a, at_b;
   bool cut = false;
+  std::vector<Bytes>* recorded = nullptr;  // what b sends
+  std::function<void(const Packet&)> on_packet_to_b;
   WallTime now = WallTime::zero() + 1s;
 
   void run_for(WallSpan span) {
@@ -58,13 +60,15 @@ class Line {
   void deliver(int to, const Bytes& bytes) {
     const auto packet = read_packet(bytes, std::nullopt);
     ASSERT_TRUE(packet.ok()) << packet.error();
-    const auto body = (to == 0 ? a : b).take(*packet, now);
+    const auto body = (to == 0 ? a : b).take(*packet, now).bytes;
     Bytes& into = to == 0 ? at_a : at_b;
     into.insert(into.end(), body.begin(), body.end());
   }
 
  private:
   void put(const Packet& packet, int to) {
+    if (to == 1 && on_packet_to_b) on_packet_to_b(packet);
+    if (to == 0 && recorded != nullptr && !cut) write_packet(recorded->emplace_back(), packet, std::nullopt);
     if (cut || random_.chance(loss_)) return;
     Bytes bytes;
     write_packet(bytes, packet, std::nullopt);
@@ -152,10 +156,59 @@ TEST(Session, APacketFromAnotherRunIsNotTakenForAPeer) {
   old.number = 1;
   const Bytes text = bytes_of("old");
   old.body = text;
-  EXPECT_TRUE(line.a.take(old, line.now).empty());
+  EXPECT_TRUE(line.a.take(old, line.now).bytes.empty());
   EXPECT_EQ(line.a.state(), Session::State::knocking);
   line.run_for(1s);
   EXPECT_EQ(line.a.state(), Session::State::joined);  // with the living one
+}
+
+TEST(Session, APacketThatCameBeforeIsNotTakenAgain) {
+  Line line(1);
+  std::vector<Bytes> recorded;
+  line.recorded = &recorded;
+  line.b.set_news("here I am");
+  line.b.send(bytes_of("text"), line.now);
+  line.run_for(1s);
+  ASSERT_EQ(line.at_a, bytes_of("text"));
+  line.cut = true;
+  line.run_for(1s);
+  ASSERT_TRUE(line.a.silent(line.now));
+  for (const Bytes& bytes : recorded) {
+    EXPECT_FALSE(line.a.take(*read_packet(bytes, std::nullopt), line.now).genuine);
+  }
+  EXPECT_TRUE(line.a.silent(line.now)) << "nobody has been heard but a recording";
+  EXPECT_EQ(line.at_a, bytes_of("text"));
+}
+
+TEST(Session, ARecordingOfAnotherRunDoesNotEndOneWhosePeerIsSilent) {
+  Line line(1);
+  line.run_for(1s);
+  line.cut = true;
+  line.run_for(1s);
+  ASSERT_TRUE(line.a.silent(line.now));
+  Packet old = address(1, 0);
+  old.session = 99;
+  for (const std::uint64_t heard : {0, 98}) {
+    old.heard = heard;
+    line.a.take(old, line.now);
+    EXPECT_EQ(line.a.state(), Session::State::joined);
+  }
+  line.cut = false;
+  line.a.send(bytes_of("after"), line.now);
+  line.run_for(2s);
+  EXPECT_EQ(line.at_b, bytes_of("after"));
+}
+
+TEST(Session, APeerThatWasStartedAnewAndShowsThatItLivesEndsTheSession) {
+  Line line(1);
+  line.run_for(1s);
+  line.cut = true;
+  line.run_for(1s);
+  Session again{address(1, 0), 303, {}, [&](const Packet& p) { line.a.take(p, line.now); }};
+  line.on_packet_to_b = [&](const Packet& p) { again.take(p, line.now); };
+  again.tick(line.now);
+  EXPECT_EQ(line.a.state(), Session::State::left);
+  EXPECT_NE(line.a.why().find("started anew"), std::string::npos);
 }
 
 TEST(Packet, IsRefusedWithoutTheKeyWithAnotherAndWhenAltered) {
@@ -177,9 +230,31 @@ TEST(Packet, IsRefusedWithoutTheKeyWithAnotherAndWhenAltered) {
   for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(read_packet(std::span(bytes).first(n), key).ok());
 }
 
+/// A carrier that keeps a copy of every packet that goes out.
+class Recording final : public Carrier {
+ public:
+  explicit Recording(Carrier& carrier) : carrier_(carrier) {}
+  void start(Events events) override { carrier_.start(std::move(events)); }
+  void send(std::uint32_t to, std::span<const std::byte> packet) override {
+    packets.emplace_back(packet.begin(), packet.end());
+    carrier_.send(to, packet);
+  }
+  void answer(std::uint32_t to, std::span<const std::byte> packet) override {
+    packets.emplace_back(packet.begin(), packet.end());
+    carrier_.answer(to, packet);
+  }
+  void run() override { carrier_.run(); }
+  void stop() override { carrier_.stop(); }
+  std::vector<Bytes> packets;
+
+ private:
+  Carrier& carrier_;
+};
+
 /// A member on a simulated host that sends numbers to everybody.
 struct Member {
-  Member(SimulatedNetwork& network, std::uint32_t self, const std::vector<Address>& addresses)
+  Member(SimulatedNetwork& network, std::uint32_t self, const std::vector<Address>& addresses,
+         const std::optional<Key>& key = std::nullopt)
       : reactor(network, addresses[self]), clock(network.scheduler()) {
     std::vector<std::uint32_t> peers;
     std::vector<std::string> names;
@@ -188,8 +263,9 @@ struct Member {
       if (i != self) peers.push_back(i);
     }
     carrier = std::make_unique<TcpCarrier>(reactor, addresses, self, peers);
-    federation =
-        std::make_unique<Federation>(*carrier, clock, Roster{"test", 1, names, self, peers}, Federation::Options{});
+    recording = std::make_unique<Recording>(*carrier);
+    federation = std::make_unique<Federation>(*recording, clock, Roster{"test", 1, names, self, peers},
+                                              Federation::Options{{}, key});
     federation->start({[this](std::uint32_t from, std::span<const std::byte> bytes) {
                          came[from].insert(came[from].end(), bytes.begin(), bytes.end());
                        },
@@ -206,6 +282,7 @@ struct Member {
   SimulatedReactor reactor;
   SimulatedClock clock;
   std::unique_ptr<TcpCarrier> carrier;
+  std::unique_ptr<Recording> recording;
   std::unique_ptr<Federation> federation;
   std::map<std::uint32_t, Bytes> came;
   Bytes said;
@@ -245,6 +322,99 @@ TEST(Federation, DeliversEverythingThroughBrokenConnectionsAndPartitions) {
       }
     }
   });
+}
+
+/// Has no key; sends on what it has recorded, and notes what it is told.
+class Stranger {
+ public:
+  Stranger(SimulatedNetwork& network, const Address& own, const Address& to)
+      : reactor_(network, own), stream_(reactor_.connect(to)) {
+    stream_->set_events({[this](std::span<const std::byte> bytes) {
+                           (void)reader_.take(bytes, [this](std::span<const std::byte> packet) {
+                             heard.emplace_back(packet.begin(), packet.end());
+                             return true;
+                           });
+                         },
+                         {},
+                         {}});
+  }
+  void replay(const std::vector<Bytes>& packets) {
+    Bytes all;
+    for (const Bytes& packet : packets) append_frame(all, packet);
+    stream_->send(all);
+  }
+  std::vector<Bytes> heard;
+
+ private:
+  SimulatedReactor reactor_;
+  FrameReader reader_{std::size_t{1} << 22U};
+  std::unique_ptr<Stream> stream_;
+};
+
+const Address stranger_at = Address::v4(10, 0, 0, 66, 0);
+
+std::vector<Bytes> packets_of_an_earlier_run(const std::vector<Address>& addresses, const Key& key, std::uint32_t who) {
+  Scheduler scheduler(7);
+  SimulatedNetwork network(scheduler);
+  Member a(network, 0, addresses, key), b(network, 1, addresses, key);
+  scheduler.run_until(scheduler.now() + 500ms);
+  a.say(1), b.say(2);
+  scheduler.run_until(scheduler.now() + 500ms);
+  return (who == 0 ? a : b).recording->packets;
+}
+
+void expect_nothing_was_told(const Stranger& stranger, const Key& key) {
+  for (const Bytes& bytes : stranger.heard) {
+    const auto packet = read_packet(bytes, key);
+    ASSERT_TRUE(packet.ok());
+    EXPECT_NE(packet->kind, PacketKind::data) << "what is meant for the peer went to a stranger";
+  }
+}
+
+TEST(Federation, APacketThatAStrangerSendsAgainDoesNotTakeTheWayToAMember) {
+  const std::vector<Address> addresses{Address::v4(10, 0, 0, 1, 7000), Address::v4(10, 0, 0, 2, 7000)};
+  const Key key = Key::generate();
+  for (const std::uint32_t who : {0U, 1U}) {  // who connects, and who is connected to
+    const auto earlier = packets_of_an_earlier_run(addresses, key, who);
+    ASSERT_FALSE(earlier.empty());
+    Scheduler scheduler(1);
+    SimulatedNetwork network(scheduler);
+    const auto pass = [&] { scheduler.run_until(scheduler.now() + 500ms); };
+    std::vector<std::unique_ptr<Member>> members(2);
+    const std::uint32_t victim = 1 - who;
+    members[victim] = std::make_unique<Member>(network, victim, addresses, key);
+    Stranger stranger(network, stranger_at, addresses[victim]);
+    pass();
+    stranger.replay(earlier);  // before the true one is there
+    pass();
+    members[who] = std::make_unique<Member>(network, who, addresses, key);
+    pass();
+    for (std::uint8_t round = 0; round < 3; ++round) {
+      stranger.replay(earlier);
+      stranger.replay(members[who]->recording->packets);  // and what it hears in this run
+      for (const auto& member : members) member->say(round);
+      pass();
+    }
+    EXPECT_EQ(members[who]->came[victim], members[victim]->said);
+    EXPECT_EQ(members[victim]->came[who], members[who]->said);
+    expect_nothing_was_told(stranger, key);
+  }
+}
+
+TEST(Federation, IdleStrangersDoNotKeepMembersOut) {
+  Scheduler scheduler(1);
+  SimulatedNetwork network(scheduler);
+  const std::vector<Address> addresses{Address::v4(10, 0, 0, 1, 7000), Address::v4(10, 0, 0, 2, 7000)};
+  Member waiting(network, 1, addresses);
+  std::vector<std::unique_ptr<Stranger>> idle;
+  for (std::uint8_t i = 0; i < 200; ++i) {
+    idle.push_back(std::make_unique<Stranger>(network, Address::v4(10, 0, 1, i, 0), addresses[1]));
+    idle.push_back(std::make_unique<Stranger>(network, Address::v4(10, 0, 2, i, 0), addresses[1]));
+  }
+  scheduler.run_until(scheduler.now() + 500ms);
+  Member coming(network, 0, addresses);
+  scheduler.run_until(scheduler.now() + 1s);
+  EXPECT_TRUE(waiting.federation->all_joined());
 }
 
 TEST(Federation, SaysWhoIsNotThere) {

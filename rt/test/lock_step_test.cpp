@@ -120,6 +120,27 @@ TEST(LockStep, ForgetsTheWarmUp) {
   EXPECT_EQ(s.step.counts().leads + s.step.counts().lags + s.step.counts().late, 0U);
 }
 
+TEST(LockStep, AControllerThatStoodByIsNotOutOfStep) {
+  Simulated s;
+  s.state.now += 500us;
+  for (int i = 0; i < 5; ++i) s.activate(1ms);
+  s.activate(3s);
+  s.step.stood_by();
+  for (int i = 0; i < 5; ++i) s.activate(1ms);
+  EXPECT_EQ(s.step.counts().leads + s.step.counts().lags, 0U);
+  EXPECT_EQ(s.step.counts().late, 1U) << "late it was";
+}
+
+TEST(LockStep, TellsHowLateItWasWoken) {
+  Simulated s;
+  s.state.now += 500us;
+  s.activate(1ms);
+  EXPECT_EQ(s.step.woken_late(), 0ns);
+  s.state.wakes_late = 300us;
+  s.activate(1ms);
+  EXPECT_EQ(s.step.woken_late(), 300us);
+}
+
 TEST(LockStepDeath, RefusesPeriodsThatDoNotDivide) { EXPECT_DEATH((LockStep<int>(4ms, 6ms)), "multiple"); }
 
 TEST(LockStepDeath, RefusesAPhaseBeyondTheNextData) { EXPECT_DEATH((LockStep<int>(1ms, 6ms, 2ms)), "phase"); }

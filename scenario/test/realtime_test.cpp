@@ -96,6 +96,13 @@ TEST_F(Realtime, AProgramThatFailsEndsTheRunAndIsNamed) {
   EXPECT_THAT(report.why, HasSubstr("prey/controller exited with 1"));
 }
 
+TEST_F(Realtime, NonsenseIsAnsweredAndHarmsNobody) {
+  const std::string bad = "{run: [" ISOCHRON_BUILD_DIR "/test/client_robot_program, lists_nonsense], every: 10ms}";
+  const RunReport report = run(ships(library, bad, "{mode: realtime}"));
+  EXPECT_EQ(report.end, RunReport::End::finished) << report.why;
+  EXPECT_FALSE(report.notes.empty()) << "what was refused is told";
+}
+
 TEST_F(Realtime, StopsWhenItIsTold) {
   watch.stop();
   EXPECT_EQ(run(ships(library, library, "{mode: realtime}")).end, RunReport::End::interrupted);

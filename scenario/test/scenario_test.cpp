@@ -64,7 +64,8 @@ TEST_F(ScenarioTest, ReadsTheWholeVocabulary) {
   EXPECT_EQ(*s.world->step, SimSpan(10ms));
   ASSERT_EQ(s.robots.size(), 2U);
   EXPECT_EQ(s.robots[0].first, "predator");
-  EXPECT_EQ(s.robots[0].second.policy, Policy::fixed_priority);
+  EXPECT_EQ(s.robots[0].second.policy.word, PolicyWord::fixed_priority);
+  EXPECT_EQ(s.robots[1].second.policy.word, PolicyWord::fixed_priority) << "the default";
   const auto& planner = s.robots[0].second.programs[1].second;
   EXPECT_EQ(planner.run, (std::vector<std::string>{"predator_planner", "--fast"}));
   EXPECT_EQ(planner.compute->contract, Contract::modelled);
@@ -93,6 +94,42 @@ robots:
       << said;
   EXPECT_NE(said.find("did you mean `controller`?"), std::string::npos) << said;
   EXPECT_NE(said.find("s.yaml:9:19: program `controller` needs either `run` or `library`"), std::string::npos) << said;
+}
+
+std::string with_policy(const std::string& policy, const std::string& more = "") {
+  return "name: x\nworld: {model: ships.xml}\nrobots:\n  r:\n    policy: " + policy + "\n    programs: {x: {run: [sh]" +
+         more + "}, y: {run: [sh]}, z: {run: [sh]}}\n";
+}
+
+TEST_F(ScenarioTest, APolicyIsATreeOfGroups) {
+  using Rule = PolicyGroupSection::Rule;
+  const Scenario s = read(with_policy("{fair: {a: {share: 2, fixed: [x, y]}, z: {share: 3}}}"));
+  const PolicyGroupSection& root = *s.robots[0].second.policy.tree;
+  EXPECT_EQ(root.rule, Rule::fair);
+  ASSERT_EQ(root.members.size(), 2U);
+  EXPECT_EQ(root.members[0].share, 2U);
+  EXPECT_EQ(root.members[0].rule, Rule::fixed);
+  EXPECT_EQ(root.members[0].members[1].name, "y");
+  EXPECT_EQ(root.members[1].rule, Rule::none);
+  EXPECT_EQ(root.members[1].share, 3U);
+}
+
+TEST_F(ScenarioTest, APolicyThatMeansNothingIsAMistake) {
+  const auto said = [&](const std::string& policy) { return mistakes_of(with_policy(policy)); };
+  EXPECT_NE(said("{fair: [x, y]}").find("s.yaml:5:13: program `z` is missing in the policy"), std::string::npos);
+  EXPECT_NE(said("{fair: [x, y, zz]}").find("s.yaml:5:27: `zz` is no program of this robot"), std::string::npos);
+  EXPECT_NE(said("{fixed: [x, y, z, x]}").find("program `x` stands twice"), std::string::npos);
+  EXPECT_NE(said("{fare: [x, y, z]}").find("did you mean `fair`?"), std::string::npos);
+  EXPECT_NE(said("{fair: {x: {share: 0}, y: {}, z: {}}}").find("a share is a whole number from 1"), std::string::npos);
+  EXPECT_NE(said("{fair: {x: {share: [1]}, y: {}, z: {}}}").find("a share is a whole number from 1"),
+            std::string::npos);
+  EXPECT_NE(said("{fair: {a: {fixed: [x], fair: [y]}, z: {}}}").find("a group has one rule"), std::string::npos);
+  EXPECT_NE(said("{fair: [], fixed: [x]}").find("a group needs members"), std::string::npos);
+  EXPECT_NE(said("[x, y, z]").find("a policy is a word, a tree of groups, or a library"), std::string::npos);
+  EXPECT_NE(said("{library: nowhere}").find("there is no shared library"), std::string::npos);
+  EXPECT_NE(
+      mistakes_of(with_policy("{fair: [x, y, z]}", ", priority: 2")).find("has no effect under the robot's policy"),
+      std::string::npos);
 }
 
 TEST_F(ScenarioTest, OverridesComeFromTheCommandLine) {

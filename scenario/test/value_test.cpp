@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace isochron {
 namespace {
 
@@ -37,6 +39,22 @@ TEST(Value, BottomlessNestingIsRefusedNotFollowed) {
 }
 
 TEST(Value, BrokenYamlIsPlaced) { EXPECT_NE(mistakes_of("a: [1, 2\nb: 3\n").find("f.yaml:2"), std::string::npos); }
+
+TEST(Value, WhatIsNoTextIsAMistakeWithItsPlace) {
+  EXPECT_NE(mistakes_of("a: 1\nname: caf\xe9\n").find("f.yaml:2:10: this is not UTF-8"), std::string::npos);
+  EXPECT_NE(mistakes_of("a: \x1b[2J\n").find("f.yaml:1:4"), std::string::npos);
+  EXPECT_NE(mistakes_of("a: \"\\e[2J\"\n").find("control character"), std::string::npos);
+  EXPECT_EQ(mistakes_of("a: 1\r\nb: Gr\xc3\xbc\xc3\x9f\x65\r\n"), "");
+}
+
+TEST(Value, ManyKeysAreReadInTimeThatGrowsWithTheirNumber) {
+  std::string text;
+  for (int i = 0; i < 150'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_yaml(text, "f.yaml").entries.size(), 150'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20))
+      << "it was minutes when it was quadratic";
+}
 
 TEST(Value, ASecondDocumentIsAMistake) {
   EXPECT_NE(mistakes_of("a: 1\n---\nb: 2\n").find("second YAML document"), std::string::npos);

@@ -15,7 +15,7 @@ const CHAPTERS = [
   ["Start", ["README", "quick_start", "concepts", "glossary"]],
   ["Guides", ["world", "sensors", "programs", "coordinator", "flows", "realtime", "hil", "agents", "v2x", "links", "predator_prey"]],
   ["See it", ["view", "report", "journal", "python"]],
-  ["Reference", ["commands", "scenario", "api_cpp", "api_c", "api_python", "architecture", "testing", "troubleshooting", "compare"]],
+  ["Reference", ["commands", "scenario", "api_cpp", "api_c", "api_python", "architecture", "testing", "security", "troubleshooting", "compare"]],
 ];
 
 const markdown = markdownIt({ html: false, linkify: false }).use(anchor, { permalink: anchor.permalink.headerLink() });

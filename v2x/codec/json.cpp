@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "core/foreign_text.hpp"
 #include "v2x/codec/describe_bsm.hpp"
 #include "v2x/codec/describe_map.hpp"
 #include "v2x/codec/describe_spat.hpp"
@@ -245,7 +246,7 @@ std::string to_json(const Frame& frame, JsonForm form, int indent) {
     root[message_names[frame.message.index()]] = out.take();
   }
   if (!frame.additions.empty()) root["extensions"] = JsonWriter::additions_json(frame.additions);
-  return root.dump(indent, ' ', false, JsonWriter::Json::error_handler_t::replace);
+  return json_text(root, indent);
 }
 
 Result<Frame, CodecError> from_json(std::string_view text) {

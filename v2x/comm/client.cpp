@@ -1,8 +1,10 @@
 #include "v2x/comm/client.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "core/foreign_text.hpp"
 #include "v2x/comm/server.hpp"
 #include "v2x/comm/wire.hpp"
 
@@ -58,7 +60,8 @@ bool CommClient::take(std::span<const std::byte> frame) {
     return true;
   }
   if (frame.size() >= 3 && std::memcmp(frame.data(), "no:", 3) == 0) {
-    failure_.assign(reinterpret_cast<const char*>(frame.data()) + 4, frame.size() > 4 ? frame.size() - 4 : 0);
+    const std::string_view words(reinterpret_cast<const char*>(frame.data()), frame.size());
+    failure_ = foreign_text(words.substr(std::min<std::size_t>(4, words.size())), 400);
     return false;
   }
   if (frame.size() != sizeof(link::Nonce)) return false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/foreign_text.hpp"
+
 namespace isochron::v2x {
 namespace {
 
@@ -94,7 +96,7 @@ std::string to_json(const AirFigures& figures) {
   }
   const AirFigures::Latency latency = figures.latency();
   const AirFigures::Interference& i = figures.interference();
-  return Json{
+  return json_text(Json{
       {"messages", figures.frames()},
       {"by_type", types},
       {"receptions", fates},
@@ -103,8 +105,7 @@ std::string to_json(const AirFigures& figures) {
       {"by_distance", distance},
       {"latency_s", {{"mean", latency.mean_s}, {"p50", latency.p50_s}, {"p99", latency.p99_s}, {"max", latency.max_s}}},
       {"latencies", latencies},
-      {"busy", {{"mean", figures.busy_mean()}, {"max", figures.busy_max()}}}}
-      .dump();
+      {"busy", {{"mean", figures.busy_mean()}, {"max", figures.busy_max()}}}});
 }
 
 }  // namespace isochron::v2x

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/cdr.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "v2x/comm/wire.hpp"
 
@@ -45,6 +46,7 @@ std::size_t CommServer::inside() const {
 }
 
 void CommServer::receive(std::unique_ptr<Stream> stream) {
+  if (visitors_.size() >= most_visitors) make_room();
   if (visitors_.size() >= most_visitors) return;  // its stream closes
   const std::uint64_t id = ++last_id_;
   Visitor& visitor = *visitors_.emplace(id, std::make_unique<Visitor>(std::move(stream), key_)).first->second;
@@ -55,6 +57,13 @@ void CommServer::receive(std::unique_ptr<Stream> stream) {
                               {},
                               [this, id](const NetError&) { show_out(id); }});
   send_frame(*visitor.stream, visitor.challenger.challenge());
+}
+
+/// Whoever came first and has proved nothing gives way.
+void CommServer::make_room() {
+  const auto oldest = std::find_if(visitors_.begin(), visitors_.end(),
+                                   [](const auto& visitor) { return visitor.second->name.empty(); });
+  if (oldest != visitors_.end()) show_out(oldest->first);
 }
 
 void CommServer::show_out(std::uint64_t id) {
@@ -97,7 +106,7 @@ bool CommServer::prove(Visitor& visitor, std::span<const std::byte> frame) {
   std::memcpy(answer.proof.data(), frame.data() + answer.nonce.size(), answer.proof.size());
   const auto welcome = visitor.challenger.check(answer);
   if (!welcome) return refuse(visitor, "the key is not the right one");
-  const std::string name(reinterpret_cast<const char*>(frame.data() + head), frame.size() - head);
+  const std::string name = foreign_name({reinterpret_cast<const char*>(frame.data() + head), frame.size() - head});
   if (std::find(clients_.begin(), clients_.end(), name) == clients_.end()) {
     return refuse(visitor, "this scenario has no client `" + name + "`");
   }
@@ -109,6 +118,7 @@ bool CommServer::prove(Visitor& visitor, std::span<const std::byte> frame) {
   visitor.sealer.emplace(welcome->keys.to_client);
   air_.enter(name);
   ++joined_;
+  came_.insert(name);
   send_frame(*visitor.stream, welcome->proof);
   return true;
 }

@@ -17,8 +17,9 @@
 // Fails:    the constructor throws InputError when the address cannot be used. A client that speaks nonsense is shown
 //           out; the others go on.
 
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <set>
 
 #include "core/network.hpp"
 #include "link/auth.hpp"
@@ -41,10 +42,13 @@ class CommServer {
   [[nodiscard]] std::uint64_t strangers() const { return strangers_; }  // did not hold the key, or spoke nonsense
   [[nodiscard]] std::uint64_t joined() const { return joined_; }
   [[nodiscard]] std::size_t inside() const;
+  /// Every client of the scenario was here, and all have left.
+  [[nodiscard]] bool over() const { return came_.size() == clients_.size() && inside() == 0; }
 
  private:
   struct Visitor;
   void receive(std::unique_ptr<Stream> stream);
+  void make_room();
   void hear(std::uint64_t id, std::span<const std::byte> bytes);
   bool take(Visitor& visitor, std::span<const std::byte> frame);
   bool prove(Visitor& visitor, std::span<const std::byte> frame);
@@ -57,7 +61,8 @@ class CommServer {
   SharedAir& air_;
   std::vector<std::string> clients_;
   std::unique_ptr<Listener> listener_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;
+  std::map<std::uint64_t, std::unique_ptr<Visitor>> visitors_;  // the oldest first
+  std::set<std::string> came_;
   std::uint64_t last_id_ = 0, strangers_ = 0, joined_ = 0;
 };
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "testing/desk_reactor.hpp"
 #include "v2x/comm/server.hpp"
 #include "v2x/comm/wire.hpp"
-#include "v2x/test/desk_reactor.hpp"
 
 namespace isochron::v2x {
 

@@ -50,6 +50,9 @@ function showFacts() {
     facts.push(fact("Δ at most", seconds(report.drift_max_ns / 1e9)));
     const missed = report.programs.reduce((sum, p) => sum + p.missed_deadlines, 0);
     facts.push(fact("missed deadlines", String(missed), missed ? "bad" : "good"));
+    const outsiders = report.programs.reduce((sum, p) => sum + (p.outsiders ?? 0), 0);
+    const uncharged = report.programs.reduce((sum, p) => sum + (p.outsiders_cpu_s ?? 0), 0);
+    if (outsiders) facts.push(fact("outside of time", `${outsiders} processes, ${seconds(uncharged)} of CPU`, "bad"));
     facts.push(fact("speed", `${report.real_time_factor.toPrecision(3)}x`));
   }
   if (about.digest) facts.push(fact("digest", about.digest.slice(0, 8)));

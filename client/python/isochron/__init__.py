@@ -6,6 +6,9 @@
         position = robot.read("position")              # sampled at this program's own time
         robot.write("thrust", 1.0 - position)          # held until the next write
 
+read_all(["position", "speed"]) gives several of one time, write_all({"left": 1.0, "right": 0.5}) writes several; each is
+one request.
+
 Numbers and arrays of numbers come and go as float, int, or lists of them (numpy arrays where numpy is there and
 `numpy=True`). Poses and small sensors' readings come as objects: `robot.read("imu").angular_velocity`; their `number` is
 0 before the first one, their `stamp` is in nanoseconds. Everything else comes as bytes, pictures and scans as CDR, or as
@@ -20,7 +23,7 @@ import ctypes
 import re
 import struct
 import types
-from typing import Any
+from typing import Any, Iterable, Mapping
 
 from ._library import load as _load_library
 
@@ -59,6 +62,10 @@ _RECORDS = {
 
 class Error(RuntimeError):
     """A request that was refused; its text says why."""
+
+
+class _Item(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
 
 class Message:
@@ -145,16 +152,30 @@ class Robot:
         data, there = ctypes.create_string_buffer(size), ctypes.c_size_t()
         self._check(self._c.isochron_read_message(self._handle, name.encode(), type_name.encode(), data,
                                                   ctypes.c_size_t(size), ctypes.byref(there), None))
-        if there.value == 0:
-            return None
-        value = _decode(type_name, data.raw[:there.value])
-        return self._numpy.array(value) if self._numpy and isinstance(value, list) else value
+        return self._value(type_name, data.raw[:there.value])
+
+    def read_all(self, names: Iterable[str]) -> dict[str, Any]:
+        """Several variables in one request, all sampled at one time, by their names."""
+        names = list(names)
+        described = [self._describe(name) for name in names]
+        rooms = [ctypes.create_string_buffer(size) for _, size in described]
+        items = self._items(names, described, rooms)
+        self._check(self._c.isochron_read_all(self._handle, items, ctypes.c_size_t(len(names)), None))
+        return {name: self._value(type_name, room.raw[:item.size])
+                for name, (type_name, _), room, item in zip(names, described, rooms, items)}
 
     def write(self, name: str, value: Any) -> None:
         """Holds from now until the next write."""
         type_name, _ = self._describe(name)
         data = _encode(type_name, value)
         self._check(self._c.isochron_write(self._handle, name.encode(), type_name.encode(), data, ctypes.c_size_t(len(data))))
+
+    def write_all(self, values: Mapping[str, Any]) -> None:
+        """Several variables in one request: all hold from one time on, or none is written."""
+        described = [self._describe(name) for name in values]
+        data = [ctypes.create_string_buffer(_encode(type_name, value)) for (type_name, _), value in zip(described, values.values())]
+        items = self._items(values, [(type_name, len(d) - 1) for (type_name, _), d in zip(described, data)], data)
+        self._check(self._c.isochron_write_all(self._handle, items, ctypes.c_size_t(len(data))))
 
     def send(self, to: str, value: Any, type_name: str = "float64") -> None:
         """To another program: "planner" of this robot, "prey/controller" of another, "" as the scenario says."""
@@ -185,6 +206,17 @@ class Robot:
         """A line in the journal."""
         self._check(self._c.isochron_log(self._handle, str(text).encode()))
 
+    @staticmethod
+    def _items(names, described, buffers):
+        return (_Item * len(buffers))(*(_Item(name.encode(), type_name.encode(), ctypes.addressof(buffer), size)
+                                        for name, (type_name, size), buffer in zip(names, described, buffers)))
+
+    def _value(self, type_name, data):
+        if not data:
+            return None
+        value = _decode(type_name, data)
+        return self._numpy.array(value) if self._numpy and isinstance(value, list) else value
+
     def _describe(self, name):
         if name not in self._described:
             type_name, size = ctypes.create_string_buffer(128), ctypes.c_size_t()
@@ -204,7 +236,7 @@ def attach(numpy: bool = False) -> Robot:
     library.isochron_error.restype = ctypes.c_char_p
     library.isochron_now.restype = ctypes.c_int64
     library.isochron_now.argtypes = [ctypes.c_void_p]
-    for name in ("wait", "wait_until", "read_message", "write", "describe", "send", "receive", "log"):
+    for name in ("wait", "wait_until", "read_message", "read_all", "write", "write_all", "describe", "send", "receive", "log"):
         getattr(library, "isochron_" + name).argtypes = None
     handle = ctypes.c_void_p()
     if library.isochron_attach(ctypes.byref(handle)) < 0:

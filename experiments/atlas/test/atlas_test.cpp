@@ -72,6 +72,82 @@ TEST(Atlas, ObeysAnOrderOnceEvenIfItCameWhileStepping) {
   EXPECT_NEAR(rig.pelvis()[0], 0.2 + 0.018, 0.03);
 }
 
+TEST(Atlas, SwingsEachArmWithTheOppositeFoot) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(0.5));
+  rig.order = {1, 4, 0.25};
+  double with_opposite = 0, feet = 0, hands = 0, widest = 0;
+  for (int i = 0; i < 70; ++i) {
+    ASSERT_TRUE(rig.run(0.1)) << rig.now();
+    const double ahead = rig.foot(left)[0] - rig.foot(right)[0], swung = rig.hand(right)[0] - rig.hand(left)[0];
+    with_opposite += ahead * swung;
+    feet += ahead * ahead;
+    hands += swung * swung;
+    widest = std::max(widest, std::abs(swung));
+  }
+  EXPECT_GT(widest, 0.03) << "metres between the hands";
+  EXPECT_GT(with_opposite / std::sqrt(feet * hands), 0.7);
+}
+
+TEST(Atlas, StepsWhereSomebodyPlacedItsFeet) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(0.5));
+  const auto l = rig.controller.model().sole(left).position, r = rig.controller.model().sole(right).position;
+  rig.order.number = 1;
+  rig.order.placed = 3;
+  rig.order.places = {
+      {{right, r.x() + 0.2, r.y() - 0.03}, {left, l.x() + 0.3, l.y() + 0.02}, {right, r.x() + 0.3, r.y()}}};
+  ASSERT_TRUE(rig.run(8)) << rig.now();
+  EXPECT_NEAR(rig.controller.model().sole(left).position.x(), l.x() + 0.3, 0.03);
+  EXPECT_NEAR(rig.controller.model().sole(left).position.y(), l.y() + 0.02, 0.03);
+  EXPECT_NEAR(rig.controller.model().sole(right).position.x(), r.x() + 0.3, 0.03);
+  const Standing standing = rig.controller.standing_of(rig.now());
+  EXPECT_EQ(standing.obeyed, 1U);
+  EXPECT_EQ(standing.walking, 0);
+}
+
+TEST(Atlas, RefusesAFootstepOutOfReach) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(0.5));
+  const auto l = rig.controller.model().sole(left).position;
+  for (const Footstep bad :
+       {Footstep{left, l.x() + 1, l.y()}, {left, l.x(), l.y() - 0.3}, {left, std::nan(""), l.y()}}) {
+    ++rig.order.number;
+    rig.order.placed = 1;
+    rig.order.places[0] = bad;
+    ASSERT_TRUE(rig.run(0.5));
+    EXPECT_EQ(rig.controller.standing_of(rig.now()).refused, rig.order.number);
+    EXPECT_TRUE(rig.controller.plan().standing(rig.now()));
+  }
+  rig.order = {9, 2, 0.1};
+  ASSERT_TRUE(rig.run(6)) << "the next order is obeyed";
+  EXPECT_EQ(rig.controller.standing_of(rig.now()).obeyed, 9U);
+}
+
+TEST(Atlas, StandsFrozenWhileNobodyControlsItAndGoesOn) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(0.5));
+  rig.order = {1, 2, 0.2};
+  ASSERT_TRUE(rig.run(6));
+  rig.order = {2, 0, 0, /*freeze=*/5};
+  ASSERT_TRUE(rig.run(0.1));
+  EXPECT_EQ(rig.controller.standing_of(rig.now()).obeyed, 2U);
+  const auto before = rig.pelvis();
+  ASSERT_TRUE(rig.freeze(5)) << rig.now();
+  EXPECT_NEAR(rig.pelvis()[0], before[0], 0.02);
+  EXPECT_NEAR(rig.pelvis()[2], before[2], 0.01);
+  rig.order = {3, 2, 0.2};
+  ASSERT_TRUE(rig.run(6)) << "it walks again";
+  EXPECT_NEAR(rig.pelvis()[0], before[0] + 0.2, 0.05);
+}
+
+TEST(Atlas, FallsFrozenWhenPushedHard) {
+  Rig rig;
+  ASSERT_TRUE(rig.run(1));
+  rig.push(500, 0);
+  EXPECT_FALSE(rig.freeze(3)) << "nobody balances it";
+}
+
 TEST(Atlas, RepeatsBitForBit) {
   const auto once = [] {
     Rig rig;

@@ -34,6 +34,18 @@ class Rig {
     }
     return true;
   }
+  /// Nobody controls it: its motors hold the pose that it has.
+  bool freeze(double seconds) {
+    const Hold hold = controller.hold();
+    waiting_.clear();
+    for (const long end = tick_ + std::lround(1000 * seconds); tick_ < end; ++tick_) {
+      estimator.update(body.sense(state), tick_ * 1'000'000, 1e-3);
+      body.drive(hold_torques(hold, body.sense(state)), world);
+      take_step();
+      if (body.fallen(state)) return false;
+    }
+    return true;
+  }
   void push(double x, double y) {
     const auto pushed = world.push(world.body("pelvis"), {{x, y, 0}, {}});
     ENSURE(pushed.ok(), "refused");
@@ -42,6 +54,10 @@ class Rig {
   [[nodiscard]] isochron::world::Vec3 pelvis() const { return state.bodies[world.body("pelvis")].pose.position; }
   [[nodiscard]] isochron::world::Vec3 foot(Side side) const {
     return state.bodies[world.body(side == left ? "l_foot" : "r_foot")].pose.position;
+  }
+
+  [[nodiscard]] isochron::world::Vec3 hand(Side side) const {
+    return state.bodies[world.body(side == left ? "l_hand" : "r_hand")].pose.position;
   }
 
   isochron::world::World world;
@@ -59,6 +75,9 @@ class Rig {
       body.drive(waiting_.front().torques, world);
       waiting_.pop_front();
     }
+    take_step();
+  }
+  void take_step() {
     const auto stepped = world.advance_to(world.time() + world.step());
     ENSURE(stepped.ok(), "the world diverged");
     world.read(state);

@@ -1,6 +1,7 @@
 #pragma once
 // A reactor for one thing on a desk: whoever listens on it is handed a stream, into which a test puts bytes and from
-// which it takes what was sent. No clock, no network.
+// which it takes what was sent; and so is whoever connects, or opens a port for datagrams. No clock, no network: timers
+// never fire, which makes it quick enough for fuzzers.
 
 #include <memory>
 #include <utility>
@@ -8,7 +9,7 @@
 
 #include "core/network.hpp"
 
-namespace isochron::v2x {
+namespace isochron {
 
 class DeskReactor final : public Reactor {
  public:
@@ -30,6 +31,13 @@ class DeskReactor final : public Reactor {
     const auto on_bytes = wire.events.on_bytes;  // it may be closed meanwhile
     if (wire.open && on_bytes) on_bytes(bytes);
   }
+  /// What the last connect() leads to; null = nobody has connected.
+  [[nodiscard]] const std::shared_ptr<Wire>& dialled() const { return dialled_; }
+  /// A datagram comes, if there is a port for it.
+  void drop_in(std::span<const std::byte> bytes) {
+    const Datagram one{Address::loopback(1), bytes};
+    if (receiver_ && *receiver_) (*receiver_)(std::span(&one, 1));
+  }
   static void leave(Wire& wire) {
     const auto on_closed = wire.events.on_closed;
     if (wire.open && on_closed) on_closed({NetFault::closed, "gone"});
@@ -44,14 +52,32 @@ class DeskReactor final : public Reactor {
     on_accept_ = std::move(on_accept);
     return std::unique_ptr<Listener>(std::make_unique<DeskListener>(at));
   }
-  std::unique_ptr<Stream> connect(const Address&) override { return nullptr; }
-  Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address&) override {
-    return fail(NetError{NetFault::other, "a desk has none"});
+  std::unique_ptr<Stream> connect(const Address&) override {
+    dialled_ = std::make_shared<Wire>();
+    return std::make_unique<DeskStream>(dialled_);
+  }
+  Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) override {
+    receiver_ = std::make_shared<Receiver>();
+    return std::unique_ptr<DatagramPort>(std::make_unique<DeskPort>(at, receiver_));
   }
   void run() override {}
   void stop() override {}
 
  private:
+  using Receiver = std::function<void(std::span<const Datagram>)>;
+  class DeskPort final : public DatagramPort {
+   public:
+    DeskPort(const Address& at, std::shared_ptr<Receiver> receiver) : at_(at), receiver_(std::move(receiver)) {}
+    ~DeskPort() override { *receiver_ = nullptr; }
+    void set_receiver(Receiver receiver) override { *receiver_ = std::move(receiver); }
+    void send(std::span<const Datagram>) override {}
+    [[nodiscard]] std::uint64_t dropped() const override { return 0; }
+    [[nodiscard]] Address local() const override { return at_; }
+
+   private:
+    Address at_;
+    std::shared_ptr<Receiver> receiver_;  // shared with the desk, which outlives it or does not
+  };
   class DeskStream final : public Stream {
    public:
     explicit DeskStream(std::shared_ptr<Wire> wire) : wire_(std::move(wire)) {}
@@ -77,7 +103,9 @@ class DeskReactor final : public Reactor {
   };
 
   std::function<void(std::unique_ptr<Stream>)> on_accept_;
+  std::shared_ptr<Wire> dialled_;
+  std::shared_ptr<Receiver> receiver_;
   TimerId timers_ = 0;
 };
 
-}  // namespace isochron::v2x
+}  // namespace isochron

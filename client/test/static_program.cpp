@@ -1,0 +1,4 @@
+// Linked statically: nothing can be preloaded into it.
+#include <unistd.h>
+
+int main() { return usleep(1000); }
