@@ -29,6 +29,15 @@ endif()
 if(ISOCHRON_FUZZ)
   target_compile_options(isochron_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+if(NOT ISOCHRON_SANITIZE)
+  # Hardening. Not FORTIFY where we stand in for the C library ourselves: its headers would put other names there.
+  include(CheckPIESupported)
+  check_pie_supported()
+  target_compile_options(isochron_flags INTERFACE -fstack-protector-strong
+    $<$<AND:$<NOT:$<CONFIG:Debug>>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ISOCHRON_INTERPOSES>>>>:-U_FORTIFY_SOURCE>
+    $<$<AND:$<NOT:$<CONFIG:Debug>>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ISOCHRON_INTERPOSES>>>>:-D_FORTIFY_SOURCE=2>)
+  target_link_options(isochron_flags INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
 
 find_package(Threads REQUIRED)
 find_package(GTest REQUIRED)
