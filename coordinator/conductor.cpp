@@ -20,6 +20,8 @@ constexpr WallSpan awake = std::chrono::microseconds(30);              // to wak
 constexpr WallSpan memory_look = std::chrono::milliseconds(10);        // a program fills some 30 MB meanwhile
 constexpr WallSpan worth_explaining = std::chrono::microseconds(200);  // timers are seldom later
 constexpr WallSpan time_to_die = std::chrono::seconds(5);
+constexpr WallSpan worth_counting = std::chrono::milliseconds(1);  // of being late against the pace
+constexpr WallSpan stop_look = std::chrono::milliseconds(50);
 constexpr WallSpan progress_period = std::chrono::milliseconds(200);
 }  // namespace
 
@@ -51,7 +53,7 @@ void Conductor::loop(std::stop_token stop, const ProgressTold& progress) {
     const Schedule::Event event = schedule_->next();
     if (event.kind == Schedule::Event::Kind::finished) return failure_ ? end_after_failure() : void();
     perform(event);
-    if (stop.stop_requested()) stop_with("stopped");
+    if (stop.stop_requested() || told_to_stop()) stop_with("stopped");
     if (progress && watch_.last() - told > progress_period) {
       told = watch_.last();
       progress(schedule_->world(), drift_so_far());
@@ -68,8 +70,10 @@ void Conductor::perform(const Schedule::Event& event) {
     case Kind::step:
       return step_world(event.at);
     case Kind::operation:
+      if (Callee* called = callee(event.program)) return called->operate(event.at);
       return operate(event.program, event.at);
     case Kind::wake:
+      if (Callee* called = callee(event.program)) return called->wake(event.at);
       return wake(event.program, event.link, event.at);
     case Kind::run:
       return run_programs(event);
@@ -107,11 +111,18 @@ void Conductor::tell_turns() {
 void Conductor::keep_pace(SimTime to) {
   const WallSpan due = options_.pace->apply(to.since_zero());
   const WallTime start = watch_.last() - watch_.total().wall;
-  if (wall_now() >= start + due) return;
+  if (const WallSpan late = wall_now() - (start + due); late >= WallSpan::zero()) {
+    if (late < worth_counting) return;
+    ++outcome_.times_late;
+    outcome_.late_most = std::max(outcome_.late_most, late);
+    return;
+  }
   if (lanes_) lanes_->hold();
   watch_.was(&Accounting::coordination);
   std::atomic<std::uint32_t> nobody{0};
-  while (wall_now() < start + due) futex_wait_until(nobody, 0, start + due);
+  while (wall_now() < start + due && !told_to_stop()) {
+    futex_wait_until(nobody, 0, std::min(start + due, wall_now() + stop_look));
+  }
   watch_.was(&Accounting::idle);
 }
 
@@ -450,6 +461,10 @@ SimSpan Conductor::drift_so_far() const {
     const CpuSpan used = m->process->cpu_time() - m->cpu_base;
     most = std::max(most, ComputeRate().apply(used) - schedule_->world().since_zero());
   }
+  for (const auto& called : callees_) {
+    if (!called->free()) continue;
+    most = std::max(most, ComputeRate().apply(called->executed()) - schedule_->world().since_zero());
+  }
   return most;
 }
 
@@ -472,8 +487,8 @@ void Conductor::fails_run(std::uint32_t program, SimTime at) {
 
 void Conductor::end_after_failure() {
   if (schedule_->front() <= failure_->first) return;
-  const Member& m = *members_[failure_->second];
-  stop_with(m.name + " " + m.figures.ended);
+  const ProgramOutcome& figures = figures_of(failure_->second);
+  stop_with(figures.name + " " + figures.ended);
 }
 
 void Conductor::stop_with(std::string why) {

@@ -1,7 +1,8 @@
 #pragma once
 // The conductor is one run in progress: it asks the schedule what comes next and makes it so. launch.cpp starts and
 // ends the programs, start_up.cpp knows what is free until they first wait, conductor.cpp has the loop and the physical
-// execution, requests.cpp answers what programs ask, tapes.cpp records what it cost and plays it again.
+// execution, requests.cpp answers what programs ask, tapes.cpp records what it cost and plays it again. Programs that
+// are called instead (callee.hpp) have the numbers after the executables.
 //
 // Threads: the coordinator's.
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/callee.hpp"
 #include "coordinator/coordinator.hpp"
 #include "coordinator/keeper.hpp"
 #include "coordinator/lanes.hpp"
@@ -25,11 +27,11 @@
 
 namespace isochron::coordinator {
 
-class Conductor {
+class Conductor : private Callee::House {
  public:
   Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const CoordinatorOptions& options, Recorder* recorder,
             SimTime until);
-  ~Conductor();
+  ~Conductor() override;
 
   Outcome conduct(std::stop_token stop, const ProgressTold& progress);
 
@@ -47,7 +49,7 @@ class Conductor {
 
   // launch.cpp
   void make_members(const std::vector<RobotSpec>& robots);
-  void check_member(const Member& member) const;
+  static void check_program(const ProgramSpec& spec, const std::string& name);
   void make_schedule(const std::vector<RobotSpec>& robots, SimTime until);
   void start_programs();
   void await_attach();
@@ -61,12 +63,14 @@ class Conductor {
   void look_for_outsiders(bool at_the_end);
   void count_outsiders(Member& member);
   void settle_figures();
+  void settle_figures(Callee& called, std::uint32_t program);
 
   // conductor.cpp
   void loop(std::stop_token stop, const ProgressTold& progress);
   void perform(const Schedule::Event& event);
   void step_world(SimTime to);
   void keep_pace(SimTime to);
+  [[nodiscard]] bool told_to_stop() const { return options_.stopping && options_.stopping(); }
   void run_programs(const Schedule::Event& least);
   void find_turns(const Schedule::Event& least);
   void settle_turn(const Schedule::Event& event, Dispatcher::Why why);
@@ -143,10 +147,28 @@ class Conductor {
   void fault(std::uint32_t program, SimTime at, const std::string& what);
   void left(std::uint32_t program, SimTime at);
   [[nodiscard]] std::uint32_t find_program(const Member& from, std::string_view name) const;
+  void add_effect(Effect effect);
   void apply_effects(SimTime before);
   void tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about = UINT32_MAX,
-            std::span<const std::byte> bytes = {}, SimTime stamp = {});
+            std::span<const std::byte> bytes = {}, SimTime stamp = {}) override;
   void flush_happenings(SimTime before);
+
+  // for those that are called
+  [[nodiscard]] Callee* callee(std::uint32_t program) {
+    return program < members_.size() ? nullptr : callees_[program - members_.size()].get();
+  }
+  [[nodiscard]] std::uint32_t cpu_of(std::uint32_t program) const {
+    return program < members_.size() ? members_[program]->cpu : callees_[program - members_.size()]->cpu();
+  }
+  [[nodiscard]] const ProgramOutcome& figures_of(std::uint32_t program) const {
+    return program < members_.size() ? members_[program]->figures : callees_[program - members_.size()]->figures();
+  }
+  void show_world(SimTime at) override;
+  void computed() override { watch_.was(&Accounting::executed); }
+  void write(std::uint32_t cpu, SimTime at, std::uint32_t variable, std::span<const std::byte> value) override;
+  void charged(std::uint32_t program, const Charge& charge) override;
+  SimSpan delay(const std::string& name) override { return options_.delay ? options_.delay(name) : SimSpan::zero(); }
+  void failed(std::uint32_t program, SimTime at) override { fails_run(program, at); }
 
   Plant& plant_;
   CoordinatorOptions options_;
@@ -158,6 +180,7 @@ class Conductor {
   std::vector<std::unique_ptr<SharedMemory>> bell_memories_;  // one for each lane
   protocol::Bell& bell_;                                      // of lane 0, and of programs that are not measured
   std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<Callee>> callees_;
   std::unique_ptr<Schedule> schedule_;
   std::unique_ptr<Keeper> keeper_;
   std::string missing_;  // privileges

@@ -45,6 +45,14 @@ class Coordinator {
   Recorder* recorder_;
 };
 
+/// The programs by their numbers: executables in the order of the specs, then those that are called. The recorder and
+/// Outcome::programs have them in this order.
+struct Numbered {
+  std::vector<std::string> names;
+  std::vector<Fraction> speeds;
+};
+Numbered numbered(const std::vector<RobotSpec>& robots);
+
 /// "" when this process may use real-time priorities, otherwise what is missing. For `doctor`.
 std::string missing_privileges();
 

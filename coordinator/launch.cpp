@@ -85,30 +85,34 @@ void Conductor::make_members(const std::vector<RobotSpec>& robots) {
   std::set<std::string> names;
   for (const RobotSpec& robot : robots) {
     for (const ProgramSpec& program : robot.programs) {
-      auto member = std::make_unique<Member>(program, robot.name, robot.name + "/" + program.name);
-      if (!names.insert(member->name).second) throw InputError({}, "two programs are called " + member->name);
-      check_member(*member);
-      members_.push_back(std::move(member));
+      const std::string name = robot.name + "/" + program.name;
+      if (!names.insert(name).second) throw InputError({}, "two programs are called " + name);
+      check_program(program, name);
+      if (program.called) {
+        callees_.push_back(std::make_unique<Callee>(program, robot.name, static_cast<Callee::House&>(*this)));
+      } else {
+        members_.push_back(std::make_unique<Member>(program, robot.name, name));
+      }
     }
   }
 }
 
-void Conductor::check_member(const Member& m) const {
-  if (m.spec.run.empty()) throw InputError({}, m.name + ": nothing to run", "give `run: [program, arguments…]`");
-  if (const auto obstacle = m.spec.virtual_clock ? obstacle_to_following(m.spec.run) : std::nullopt) {
-    throw InputError({}, m.name + ": " + m.spec.run[0] + " " + obstacle->what, obstacle->hint);
+void Conductor::check_program(const ProgramSpec& spec, const std::string& name) {
+  if (spec.run.empty() && !spec.called)
+    throw InputError({}, name + ": nothing to run", "give `run: [program, arguments…]`");
+  if (const auto obstacle = spec.virtual_clock ? obstacle_to_following(spec.run) : std::nullopt) {
+    throw InputError({}, name + ": " + spec.run[0] + " " + obstacle->what, obstacle->hint);
   }
-  const auto* recorded = std::get_if<RecordedCompute>(&m.spec.compute);
+  const auto* recorded = std::get_if<RecordedCompute>(&spec.compute);
   if (recorded == nullptr) return;
   if (!recorded->tape || recorded->tape->charges.empty()) {
-    throw InputError({}, m.name + ": nothing was recorded for it",
-                     "record a measured run with the same programs first");
+    throw InputError({}, name + ": nothing was recorded for it", "record a measured run with the same programs first");
   }
   const bool read_clock = std::any_of(recorded->tape->clocks.begin(), recorded->tape->clocks.end(),
                                       [](const auto& values) { return !values.empty(); });
-  if (read_clock && !(recorded->tape->cpu_speed == m.spec.cpu_speed)) {
+  if (read_clock && !(recorded->tape->cpu_speed == spec.cpu_speed)) {
     throw InputError({},
-                     m.name + ": its clock was read at cpu_speed " + to_string(recorded->tape->cpu_speed) +
+                     name + ": its clock was read at cpu_speed " + to_string(recorded->tape->cpu_speed) +
                          ", so its record holds for that speed alone",
                      "use measured or modelled compute to change the speed");
   }
@@ -116,31 +120,43 @@ void Conductor::check_member(const Member& m) const {
 
 void Conductor::make_schedule(const std::vector<RobotSpec>& robots, SimTime until) {
   std::vector<std::unique_ptr<Policy>> cpus;
-  std::vector<Schedule::Place> places;
-  std::size_t at = 0;
+  std::vector<Schedule::Place> places, called;
+  std::size_t member = 0;
   for (const RobotSpec& robot : robots) {
     const auto first = static_cast<std::uint32_t>(cpus.size());
     for (std::uint32_t core = 0; core < std::max(robot.cores, 1u); ++core) {
       cpus.push_back(robot.policy ? robot.policy() : std::make_unique<FixedPriority>(options_.quantum));
     }
     const std::vector<std::uint32_t> shared = cores_nobody_is_bound_to(robot);
-    for (std::size_t i = 0; i < robot.programs.size(); ++i, ++at) {
-      Member& m = *members_[at];
-      m.cpu = first + m.spec.core.value_or(shared.empty() ? 0 : shared[0]);
-      m.cores = m.spec.core ? 1 : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(shared.size()));
-      m.robot_cores = static_cast<std::uint32_t>(cpus.size()) - first;
-      if (m.cpu >= cpus.size()) {
-        throw InputError({}, m.name + ": core " + std::to_string(*m.spec.core) + " is beyond the robot's " +
-                                 std::to_string(cpus.size() - first));
+    for (std::size_t i = 0; i < robot.programs.size(); ++i) {
+      const ProgramSpec& spec = robot.programs[i];
+      const std::uint32_t cpu = first + spec.core.value_or(shared.empty() ? 0 : shared[0]);
+      if (cpu >= cpus.size()) {
+        throw InputError({}, robot.name + "/" + spec.name + ": core " + std::to_string(*spec.core) +
+                                 " is beyond the robot's " + std::to_string(cpus.size() - first));
       }
-      const int priority = m.spec.best_effort ? std::numeric_limits<int>::min() : m.spec.priority;
-      places.push_back({m.cpu, priority, m.cost.measured(), 1, static_cast<std::uint32_t>(i)});
+      const int priority = spec.best_effort ? std::numeric_limits<int>::min() : spec.priority;
+      const bool measured = std::holds_alternative<MeasuredCompute>(spec.compute);
+      if (spec.called) {
+        called.push_back({cpu, priority, false, 1, static_cast<std::uint32_t>(i), measured});
+        continue;
+      }
+      Member& m = *members_[member++];
+      m.cpu = cpu;
+      m.cores = spec.core ? 1 : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(shared.size()));
+      m.robot_cores = static_cast<std::uint32_t>(cpus.size()) - first;
+      places.push_back({cpu, priority, measured, 1, static_cast<std::uint32_t>(i)});
     }
   }
   happenings_.resize(cpus.size());
   drift_ = std::make_unique<DriftLedger>(cpus.size() + 1, 65536, plant_.time());
+  const std::vector<Schedule::Place> seats = called;
+  places.insert(places.end(), called.begin(), called.end());
   schedule_ = std::make_unique<Schedule>(std::move(cpus), std::move(places),
                                          Schedule::Options{plant_.time(), until, options_.step, options_.quantum});
+  for (std::size_t i = 0; i < callees_.size(); ++i) {
+    callees_[i]->sits(*schedule_, static_cast<std::uint32_t>(members_.size() + i), seats[i].cpu);
+  }
 }
 
 protocol::Bell& Conductor::add_bell() {
@@ -184,6 +200,7 @@ void Conductor::plan_lanes() {
 }
 
 void Conductor::start_programs() {
+  if (members_.empty()) return;
   plan_lanes();
   keeper_ = std::make_unique<Keeper>(token_);
   const std::string library = find_interpose_library(options_.interpose_library);
@@ -253,6 +270,7 @@ void Conductor::open_lanes() {
 
 // Every program has asked to attach, or ended. What it executed before is not charged.
 void Conductor::take_control() {
+  for (auto& called : callees_) called->start(plant_.time());
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     Member& m = *members_[i];
     const Pending found = *m.pending;
@@ -292,6 +310,7 @@ void Conductor::answer_after_end(Member& m) {
 
 // Whoever waits is told that the run is over, and has a moment to exit by itself.
 void Conductor::end_programs() {
+  if (members_.empty()) return;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     Member& m = *members_[i];
     if (!m.channel) continue;
@@ -380,12 +399,37 @@ void Conductor::settle_figures() {
     }
     outcome_.programs.push_back(std::move(m.figures));
   }
+  for (std::size_t i = 0; i < callees_.size(); ++i)
+    settle_figures(*callees_[i], static_cast<std::uint32_t>(members_.size() + i));
+}
+
+void Conductor::settle_figures(Callee& called, std::uint32_t program) {
+  ProgramOutcome& figures = called.figures();
+  figures.executed = schedule_->executed_by(program);
+  figures.preemptions = schedule_->preemptions(program);
+  figures.cpu = called.executed();
+  if (figures.last_state.empty()) figures.last_state = schedule_->describe(program);
+  outcome_.programs.push_back(figures);
 }
 
 Coordinator::Coordinator(Plant& plant, std::vector<RobotSpec> robots, CoordinatorOptions options, Recorder* recorder)
     : plant_(plant), robots_(std::move(robots)), options_(std::move(options)), recorder_(recorder) {}
 
 Coordinator::~Coordinator() = default;
+
+Numbered numbered(const std::vector<RobotSpec>& robots) {
+  Numbered all;
+  for (const bool called : {false, true}) {
+    for (const RobotSpec& robot : robots) {
+      for (const ProgramSpec& program : robot.programs) {
+        if ((program.called != nullptr) != called) continue;
+        all.names.push_back(robot.name + "/" + program.name);
+        all.speeds.push_back(program.cpu_speed);
+      }
+    }
+  }
+  return all;
+}
 
 Outcome Coordinator::run(SimTime until, std::stop_token stop, ProgressTold progress) {
   Conductor conductor(plant_, robots_, options_, recorder_, until);

@@ -64,6 +64,8 @@ struct Outcome {
   SimSpan drift_max, drift_p50, drift_p99;
   bool drift_exact = true;
   std::vector<DriftSeries::Point> drift_series;
+  std::uint64_t times_late = 0;  // steps that came later than the pace allows, by a millisecond or more
+  WallSpan late_most;
   std::uint64_t dispatches = 0;
   std::uint64_t requests = 0;
   std::uint64_t steps = 0;

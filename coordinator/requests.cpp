@@ -268,10 +268,29 @@ void Conductor::answer_write(std::uint32_t program, const Pending& pending, SimT
   protocol::for_each_item(pending.exchange.index, std::span(value), [&](std::uint32_t index, auto bytes) {
     ++m.figures.writes;
     tell(program, Happening::Kind::write, at, index, bytes);
-    effects_.push_back({at, m.cpu, effect_order_++, index, {bytes.begin(), bytes.end()}});
-    std::push_heap(effects_.begin(), effects_.end(), [](const Effect& a, const Effect& b) { return b < a; });
+    add_effect({at, m.cpu, effect_order_++, index, {bytes.begin(), bytes.end()}});
   });
   done(program, pending.link, {}, at);
+}
+
+void Conductor::add_effect(Effect effect) {
+  effects_.push_back(std::move(effect));
+  std::push_heap(effects_.begin(), effects_.end(), [](const Effect& a, const Effect& b) { return b < a; });
+}
+
+void Conductor::show_world(SimTime at) {
+  watch_.was(&Accounting::coordination);
+  apply_effects(at);
+  watch_.was(&Accounting::world);
+}
+
+void Conductor::write(std::uint32_t cpu, SimTime at, std::uint32_t variable, std::span<const std::byte> value) {
+  add_effect({at, cpu, effect_order_++, variable, {value.begin(), value.end()}});
+}
+
+// What a called program executed ends here.
+void Conductor::charged(std::uint32_t program, const Charge& charge) {
+  if (recorder_ != nullptr) recorder_->charge(program, charge);
 }
 
 void Conductor::apply_effects(SimTime before) {
@@ -418,7 +437,7 @@ void Conductor::tell_output(std::uint32_t program, const std::string& output, Si
 void Conductor::tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,
                      std::span<const std::byte> bytes, SimTime stamp) {
   if (recorder_ == nullptr) return;
-  happenings_[members_[program]->cpu].push_back({kind, at, program, about, stamp, {bytes.begin(), bytes.end()}});
+  happenings_[cpu_of(program)].push_back({kind, at, program, about, stamp, {bytes.begin(), bytes.end()}});
 }
 
 // Everything earlier than `before` is there: told by time, then by CPU.

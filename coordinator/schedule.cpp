@@ -401,7 +401,7 @@ SimTime Schedule::progress(std::uint32_t c) const {
     // world.
     const Program& p = programs_[cpu.selected];
     const SimTime ahead = cpu.now + p.owed;
-    return p.place.metered ? ahead : std::max(cpu.now, std::min(ahead, world_));
+    return p.place.metered || p.place.whole ? ahead : std::max(cpu.now, std::min(ahead, world_));
   }
   return std::max(cpu.now, std::min(earliest_wake(cpu), world_));
 }

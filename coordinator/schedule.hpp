@@ -48,6 +48,7 @@ class Schedule {
     bool metered = false;      // its durations are found by running it (measured)
     std::uint32_t links = 1;   // threads of it that may wait, to begin with
     std::uint32_t member = 0;  // its number among the programs of its robot, for the policy
+    bool whole = false;        // what it owes is executed already: its activations are executed in one piece
   };
   struct Options {
     SimTime start;

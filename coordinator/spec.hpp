@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "coordinator/called_program.hpp"
 #include "coordinator/policy.hpp"
 #include "coordinator/tape.hpp"
 #include "core/epoch.hpp"
@@ -58,6 +59,7 @@ struct ProgramInput {
 struct ProgramSpec {
   std::string name;
   std::vector<std::string> run;                                  // program and arguments
+  std::shared_ptr<CalledProgram> called;                         // instead of `run`; shared since specs are copied
   std::vector<std::pair<std::string, std::string>> environment;  // besides that of the coordinator
   std::string folder;                                            // "" = the coordinator's
   SimSpan every;                                                 // declared period; zero = none declared
@@ -107,6 +109,8 @@ struct CoordinatorOptions {
   std::string interpose_library;  // path of libisochron_clock.so; "" = next to the executable
   /// What a program is made to compute more before the request it stands at; asked once for each request. For faults.
   std::function<SimSpan(const std::string& program)> delay = {};
+  /// Asked often: whether the run is to end now. None = only the stop token of run() ends it.
+  std::function<bool()> stopping = {};
 };
 
 }  // namespace isochron::coordinator

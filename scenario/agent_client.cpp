@@ -140,6 +140,9 @@ AgentClient::Ending AgentClient::run(agents::Client& client, SimTime until, Pace
     return ending;
   }
   world_.skip_to(round_up(client.start(), heartbeat));
+  if (world_.programs() != nullptr) {
+    world_.programs()->start(world_.time(), until, [&watch] { return watch.stopping(); });
+  }
   bool inside = true;
   while (!watch.stopping()) {
     publish(client);

@@ -43,7 +43,7 @@ std::array<double, 3> size_of(const world::Engine& engine, std::uint32_t body) {
 
 class Mistakes {
  public:
-  explicit Mistakes(const Scenario& scenario) : agents_(*scenario.agents) {}
+  explicit Mistakes(const Scenario& scenario) : scenario_(scenario), agents_(*scenario.agents) {}
   void say(const AgentSection& section, std::string_view key, const std::string& what, const std::string& hint = "") {
     list_.push_back({section.place_of(key), what, hint});
   }
@@ -80,7 +80,14 @@ class Mistakes {
  private:
   void check(const std::string& name, const AgentSection& section, const std::set<std::string>& signals) {
     if (section.client.empty()) say(section, "client", "agent `" + name + "` has no client");
-    if (section.kind == AgentKind::car && section.path.size() < 2) {
+    const bool driven = has_programs(scenario_, body_name(name, section));
+    if (section.kind == AgentKind::car && driven) {
+      for (const char* key : {"path", "closed", "speed", "obeys", "stop", "gives_way"}) {
+        if (!section.key_places.contains(key)) continue;
+        say(section, key, "`" + std::string(key) + "` is for built-in drivers, and programs drive `" + name + "`",
+            "leave it out, or give it to the program with `with`");
+      }
+    } else if (section.kind == AgentKind::car && section.path.size() < 2) {
       say(section, "path", "car `" + name + "` needs a path of two points or more", "as in `path: [[0, 0], [50, 0]]`");
     }
     if (section.kind == AgentKind::car && !section.obeys.empty()) {
@@ -114,6 +121,7 @@ class Mistakes {
       if (lane.from == lane.meets) list_.push_back({lane.place, "`from` and `meets` are the same place", ""});
     }
   }
+  const Scenario& scenario_;
   const AgentsSection& agents_;
   std::vector<Mistake> list_;
 };
@@ -204,6 +212,9 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
         break;
     }
   }
+  const bool any = std::any_of(scenario_.robots.begin(), scenario_.robots.end(),
+                               [](const auto& robot) { return !robot.second.programs.empty(); });
+  if (any) programs_ = std::make_unique<AgentPrograms>(scenario_, *stage_);  // after the cars, which they drive
 }
 
 void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground,
@@ -216,6 +227,10 @@ void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Gro
     car = std::make_unique<world::KinematicCar>(world.engine(), body, world::KinematicCarSettings{}, ground);
   } else {
     car = std::make_unique<world::Car>(world.engine(), body, world::CarSettings{}, ground);
+  }
+  if (has_programs(scenario_, body)) {
+    if (radio_) radio_->add({own.name, own.size, nullptr, receiver_of(own)});
+    return world.add(std::move(car));
   }
   world::PathDriverSettings settings;
   settings.follow.desired_speed = own.section->speed;
@@ -352,6 +367,9 @@ V2xUnit::MotionOf AgentWorld::motions() {
 Result<Done, std::string> AgentWorld::take_step() {
   obey();
   if (radio_) radio_->act(time(), motions());
+  if (programs_) {
+    if (auto turn = programs_->take_turn(); !turn.ok()) return turn;
+  }
   return stage_->take_step();
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/message.hpp"
 #include "scenario/agent_parts.hpp"
+#include "scenario/agent_programs.hpp"
 #include "scenario/agent_right_of_way.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/stage.hpp"
@@ -79,6 +80,9 @@ class AgentWorld {
   void remove(const std::string& name);
   Result<Done, std::string> take_step();
 
+  /// The programs that drive its agents; null where none does. They take their turns once they are started.
+  [[nodiscard]] AgentPrograms* programs() { return programs_.get(); }
+
   /// The radios of its own agents; null without `v2x`.
   [[nodiscard]] V2xUnit* radio() { return radio_.get(); }
   /// Where they are, and what they send until the next heartbeat. Requires radio().
@@ -103,6 +107,7 @@ class AgentWorld {
   std::vector<std::pair<std::size_t, Walker*>> walkers_;  // by own
   std::unique_ptr<RightOfWay> right_of_way_;
   std::unique_ptr<V2xUnit> radio_;
+  std::unique_ptr<AgentPrograms> programs_;
   LampBoard lamps_;
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned
   struct Follower {

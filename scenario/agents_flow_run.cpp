@@ -8,6 +8,7 @@
 #include "flow/check.hpp"
 #include "flow/system.hpp"
 #include "scenario/agent_world.hpp"
+#include "scenario/program_record.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/v2x_node.hpp"
 #include "world/messages.hpp"
@@ -24,9 +25,40 @@ class AgentNode final : public flow::UserNode {
     output<&AgentNode::tell>("states", flow::every(heartbeat_));
     if (seen) output<&AgentNode::show>("tf", flow::every(heartbeat_));
     if (scenario.v2x) output<&AgentNode::tell_radio>("said", flow::every(heartbeat_));
+    if (world_.programs() == nullptr) return;
+    until_ = SimTime::zero() + scenario.duration;
+    did_ = std::make_unique<ProgramsSaid>(*world_.programs());
+    for (std::size_t i = 0; i < did_->names.size(); ++i)
+      events_.push_back(event<ProgramEvent>(did_->names[i], SimSpan::zero()));
+    world_.programs()->record_with(*did_);
+  }
+
+  void start(SimTime now) override {
+    if (did_) world_.programs()->start(now, until_);
+  }
+  void finish(SimTime) override {
+    if (!did_) return;
+    RunReport ignored;
+    world_.programs()->finish(ignored);
+  }
+  [[nodiscard]] const std::vector<std::string>& programs() const {
+    static const std::vector<std::string> none;
+    return did_ ? did_->names : none;
   }
 
  private:
+  /// What the programs did since it was sent.
+  struct ProgramsSaid final : coordinator::Recorder {
+    explicit ProgramsSaid(const AgentPrograms& programs)
+        : names(programs.numbered().names), variables(programs.plant().variables()) {}
+    void happened(const coordinator::Happening& h) override {
+      events.emplace_back(h.program, event_of(h, names, variables));
+    }
+    std::vector<std::string> names;
+    const std::vector<Variable>& variables;
+    std::vector<std::pair<std::uint32_t, ProgramEvent>> events;
+  };
+
   void hear(const AgentStates& states, SimTime, flow::InputId from) {
     if (heard_.size() <= from.index) heard_.resize(from.index + 1);
     heard_[from.index] = states;
@@ -39,6 +71,9 @@ class AgentNode final : public flow::UserNode {
       const auto stepped = world_.take_step();
       if (!stepped.ok()) throw std::runtime_error(stepped.error());
     }
+    if (!did_) return;
+    for (const auto& [program, event] : did_->events) events_[program].send(t, event);
+    did_->events.clear();
   }
 
   void show(tf2_msgs::TFMessage& transforms, SimTime t) {
@@ -75,6 +110,9 @@ class AgentNode final : public flow::UserNode {
   SimSpan heartbeat_;
   world::State state_;
   std::vector<AgentStates> heard_;
+  SimTime until_;
+  std::unique_ptr<ProgramsSaid> did_;  // null: no program drives its agents
+  std::vector<flow::Event<ProgramEvent>> events_;
 };
 
 /// The air between the clients, as one more node.
@@ -91,6 +129,16 @@ void add_air(FlowPlan& plan, const Scenario& scenario, const std::vector<std::st
   }
 }
 
+/// Of "car01/pilot"; zero: none is declared.
+SimSpan period_of(const Scenario& scenario, const std::string& program) {
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, found] : section.programs) {
+      if (robot + "/" + name == program) return found.every.value_or(SimSpan::zero());
+    }
+  }
+  return SimSpan::zero();
+}
+
 FlowPlan plan_agents(const Scenario& scenario, const std::function<void(const void*)>& on_log) {
   check_agents(scenario);
   const auto clients = agent_clients(scenario);
@@ -102,10 +150,16 @@ FlowPlan plan_agents(const Scenario& scenario, const std::function<void(const vo
       if (other != client) others.push_back(other);
     }
     const bool seen = client == clients.front();  // all are in every world: one of them is seen
-    system.add(client, std::make_unique<AgentNode>(scenario, client, others, seen));
+    auto node = std::make_unique<AgentNode>(scenario, client, others, seen);
+    const std::vector<std::string> programs = node->programs();
+    system.add(client, std::move(node));
     plan.topics.push_back({"/agents/" + client});
     if (seen) plan.topics.push_back({"/tf", true, false});
     if (scenario.v2x) plan.topics.push_back({"/v2x/said/" + client});
+    for (const std::string& program : programs) {
+      plan.topics.push_back({"/programs/" + program, true, true, program});
+      plan.programs.emplace_back(program, period_of(scenario, program));
+    }
     plan.places.push_back(scenario.agents->place);
   }
   for (const std::string& client : clients) {

@@ -10,6 +10,7 @@
 #include "core/time_text.hpp"
 #include "link/reactor.hpp"
 #include "scenario/agent_client.hpp"
+#include "scenario/program_record.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/v2x_air_run.hpp"
 #include "v2x/comm/client.hpp"
@@ -88,6 +89,12 @@ class Lane {
     newest_.store(states.stamp.ns(), std::memory_order_relaxed);
   }
   void end() { record_.leave(who_); }
+  /// What the client's programs do is written beside its states.
+  void record(AgentPrograms& programs) {
+    programs_.emplace(record_, programs.numbered().names, programs.numbered().speeds, programs.plant().variables(),
+                      programs.outputs(), &producer_);
+    programs.record_with(*programs_);
+  }
   [[nodiscard]] Producer& producer() { return producer_; }
   [[nodiscard]] SimTime newest() const { return SimTime::from_ns(newest_.load(std::memory_order_relaxed)); }
 
@@ -96,6 +103,7 @@ class Lane {
   ChannelId channel_;
   Producer& producer_;
   ParticipantId who_;
+  std::optional<ProgramRecorder> programs_;
   SimTime last_ = SimTime::before_all();
   std::atomic<std::int64_t> newest_{0};
 };
@@ -154,6 +162,13 @@ void take_part(Seat& seat, const Scenario& scenario, const OwnServer& server, Ru
 
 void conclude(RunReport& report, const std::string& name, AgentClient& client, const AgentClient::Ending& ending) {
   if (!report.agents) report.agents.emplace();
+  if (AgentPrograms* programs = client.world().programs()) {
+    programs->finish(report);
+    if (ending.skipped > 0) {
+      report.notes.push_back(name + ": the world went on without it " + std::to_string(ending.skipped) +
+                             " times; the clocks of its programs stood still meanwhile");
+    }
+  }
   report.agents->clients.push_back(client_report(name, client.world().own().size(), ending));
   if (ending.failure.empty()) return;
   report.end = RunReport::End::failed;
@@ -195,6 +210,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
   RunRecord record(scenario, options, clock, disk, names);
   for (std::uint32_t i = 0; i < seats.size(); ++i) {
     seats[i]->lane = std::make_unique<Lane>(record, seats[i]->name, ParticipantId(i));
+    if (AgentPrograms* programs = seats[i]->client->world().programs()) seats[i]->lane->record(*programs);
     Stage& stage = seats[i]->client->world().stage();
     if (i == 0) {
       stage.begin(record, watch, scenario.agents->heartbeat);  // all are in every world: one of them is seen
@@ -283,6 +299,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
   }
   agents.world().stage().begin(record, watch, scenario.agents->heartbeat);
   Lane lane(record, join.client, ParticipantId(0));
+  if (AgentPrograms* programs = agents.world().programs()) lane.record(*programs);
   RunReport report = report_of(scenario);
   Pacer pacer(scenario.time.pace, clock, watch);
   const auto ending = agents.run(client, SimTime::zero() + scenario.duration, pacer, watch,

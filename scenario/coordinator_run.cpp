@@ -1,8 +1,7 @@
-// Programs as ordinary executables, run against the world by the coordinator: callback (computing is free), consistent
-// (measured), and repeatable (recorded or modelled) are the same wiring with other compute contracts.
+// Programs, executables and libraries alike, run against the world by the coordinator: callback (computing is free),
+// consistent (measured), and repeatable (recorded or modelled) are the same wiring with other compute contracts.
 
 #include <algorithm>
-#include <stop_token>
 
 #include "coordinator/coordinator.hpp"
 #include "coordinator/executable.hpp"
@@ -11,6 +10,7 @@
 #include "core/time_text.hpp"
 #include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/library_program.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/world_plant.hpp"
@@ -48,7 +48,7 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   ProgramSpec spec;
   spec.name = name;
   spec.run = program.run;
-  spec.run[0] = find_program(program.run[0], scenario.folder).value_or(program.run[0]);
+  if (!spec.run.empty()) spec.run[0] = find_program(program.run[0], scenario.folder).value_or(program.run[0]);
   for (const auto& [key, value] : program.with) spec.environment.emplace_back("ISOCHRON_WITH_" + key, value);
   spec.environment.emplace_back("ISOCHRON_SEED", std::to_string(scenario.seed));
   spec.every = program.every.value_or(SimSpan::zero());
@@ -77,29 +77,34 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
   return spec;
 }
 
-PolicyGroup group_of(const PolicyGroupSection& section, const std::vector<std::string>& programs) {
+/// Nothing where it names none of these programs: the others of the robot run elsewhere.
+std::optional<PolicyGroup> group_of(const PolicyGroupSection& section, const std::vector<std::string>& programs) {
   PolicyGroup group;
   group.share = section.share;
   if (section.rule == PolicyGroupSection::Rule::none) {
     const auto found = std::find(programs.begin(), programs.end(), section.name);
+    if (found == programs.end()) return std::nullopt;
     group.member = static_cast<std::uint32_t>(found - programs.begin());
     return group;
   }
   group.rule = section.rule == PolicyGroupSection::Rule::fixed  ? PolicyGroup::Rule::fixed
                : section.rule == PolicyGroupSection::Rule::fair ? PolicyGroup::Rule::fair
                                                                 : PolicyGroup::Rule::least_progress;
-  for (const PolicyGroupSection& member : section.members) group.members.push_back(group_of(member, programs));
+  for (const PolicyGroupSection& member : section.members) {
+    if (auto found = group_of(member, programs)) group.members.push_back(std::move(*found));
+  }
+  if (group.members.empty()) return std::nullopt;
   return group;
 }
 
-MakePolicy make_policy(const Scenario& scenario, const std::string& robot, const RobotSection& section) {
+/// `programs`: those that take part, in order.
+MakePolicy make_policy(const Scenario& scenario, const std::string& robot, const RobotSection& section,
+                       std::vector<std::string> programs) {
   const SimSpan quantum = scenario.time.quantum;
-  std::vector<std::string> programs;
-  for (const auto& [name, program] : section.programs) {
-    if (!program.run.empty()) programs.push_back(name);
-  }
   if (section.policy.tree) {
-    return [group = group_of(*section.policy.tree, programs), count = programs.size(), quantum] {
+    const auto group = group_of(*section.policy.tree, programs);
+    if (!group) return {};
+    return [group = *group, count = programs.size(), quantum] {
       return std::make_unique<PolicyTree>(group, count, quantum);
     };
   }
@@ -118,16 +123,20 @@ MakePolicy make_policy(const Scenario& scenario, const std::string& robot, const
 
 }  // namespace
 
-std::vector<RobotSpec> robot_specs(const Scenario& scenario) {
+std::vector<RobotSpec> robot_specs(const Scenario& scenario, const MakeCalled& make) {
   std::vector<RobotSpec> robots;
   for (const auto& [name, section] : scenario.robots) {
     RobotSpec robot;
     robot.name = name;
     robot.cores = section.cores;
-    robot.policy = make_policy(scenario, name, section);
+    std::vector<std::string> taking_part;
     for (const auto& [program, spec] : section.programs) {
-      if (!spec.run.empty()) robot.programs.push_back(program_spec(scenario, name, program, spec));
+      if (spec.run.empty() && !make) continue;
+      taking_part.push_back(program);
+      robot.programs.push_back(program_spec(scenario, name, program, spec));
+      if (spec.run.empty()) robot.programs.back().called = make(name, program, spec);
     }
+    robot.policy = make_policy(scenario, name, section, std::move(taking_part));
     robots.push_back(std::move(robot));
   }
   return robots;
@@ -148,9 +157,7 @@ void check_repeatable(const Scenario& scenario) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
-namespace {
-
-/// Programs that would run in real time, unseen, are refused before anything starts.
+// Programs that would run in real time, unseen, are refused before anything starts.
 void check_executables(const Scenario& scenario) {
   std::vector<Mistake> mistakes;
   for (const auto& [robot, section] : scenario.robots) {
@@ -166,8 +173,6 @@ void check_executables(const Scenario& scenario) {
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
-
-}  // namespace
 
 CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output) {
   CoordinatorOptions options;
@@ -241,10 +246,9 @@ std::string note_on_strays(const ProgramOutcome& program) {
              : std::to_string(program.strays) + " processes that " + program.name + " left behind were ended";
 }
 
-void fill(const Outcome& outcome, RunReport& report) {
-  report.simulated = outcome.reached.since_zero();
-  report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
-                   outcome.accounting.waited, outcome.accounting.idle};
+}  // namespace
+
+void fill_programs(const Outcome& outcome, RunReport& report) {
   report.control = outcome.control;
   if (outcome.lanes > 1) {
     report.notes.push_back("on " + std::to_string(outcome.lanes) + " cores at once programs executed " +
@@ -278,6 +282,20 @@ void fill(const Outcome& outcome, RunReport& report) {
   if (outcome.degraded) report.notes.push_back("degraded: " + outcome.control);
 }
 
+namespace {
+
+void fill(const Outcome& outcome, RunReport& report) {
+  report.simulated = outcome.reached.since_zero();
+  report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
+                   outcome.accounting.waited, outcome.accounting.idle};
+  fill_programs(outcome, report);
+  if (std::string late = lateness_text(outcome.times_late, outcome.late_most); !late.empty()) {
+    report.notes.push_back(std::move(late));
+  }
+}
+
+}  // namespace
+
 std::vector<OutputRecord> outputs_of(const Scenario& scenario) {
   std::vector<OutputRecord> outputs;
   for (const auto& [robot, section] : scenario.robots) {
@@ -288,14 +306,12 @@ std::vector<OutputRecord> outputs_of(const Scenario& scenario) {
   return outputs;
 }
 
-}  // namespace
-
 void check_coordinator(const Scenario& scenario) {
   check_repeatable(scenario);
   check_executables(scenario);
   Stage stage(scenario);
   const WorldPlant plant(stage, scenario);
-  (void)robot_specs(scenario);
+  (void)robot_specs(scenario, libraries_of(scenario, stage, plant));
 }
 
 RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
@@ -304,29 +320,19 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   check_executables(scenario);
   Stage stage(scenario);
   WorldPlant plant(stage, scenario);
-  std::vector<RobotSpec> robots = robot_specs(scenario);
-  std::vector<std::string> names;
-  std::vector<Fraction> speeds;
-  for (const RobotSpec& robot : robots) {
-    for (const ProgramSpec& program : robot.programs) {
-      names.push_back(robot.name + "/" + program.name);
-      speeds.push_back(program.cpu_speed);
-    }
-  }
+  CoordinatorOptions how = coordinator_options(scenario, stage.step(), options.show_output);
+  how.delay = [&stage](const std::string& program) { return stage.faults().take_delay(program); };
+  how.stopping = [&watch] { return watch.stopping(); };
+  std::vector<RobotSpec> robots = robot_specs(scenario, libraries_of(scenario, stage, plant));
+  const auto [names, speeds] = coordinator::numbered(robots);
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(scenario));
-
-  CoordinatorOptions how = coordinator_options(scenario, stage.step(), options.show_output);
-  how.delay = [&stage](const std::string& program) { return stage.faults().take_delay(program); };
   Coordinator coordinator(plant, std::move(robots), std::move(how), &recorder);
-  std::stop_source stop;
-  const Outcome outcome =
-      coordinator.run(SimTime::zero() + scenario.duration, stop.get_token(), [&](SimTime now, SimSpan drift) {
-        watch.at(now);
-        watch.drift(drift);
-        if (watch.stopping()) stop.request_stop();
-      });
+  const Outcome outcome = coordinator.run(SimTime::zero() + scenario.duration, {}, [&](SimTime now, SimSpan drift) {
+    watch.at(now);
+    watch.drift(drift);
+  });
 
   RunReport report = isochron::report_of(scenario);
   fill(outcome, report);

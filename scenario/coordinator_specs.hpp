@@ -2,10 +2,14 @@
 // A scenario's programs as the coordinator and the controllers' hosts take them. Shared by all runners that have
 // programs.
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "coordinator/outcome.hpp"
 #include "coordinator/spec.hpp"
+#include "scenario/run.hpp"
 #include "scenario/scenario.hpp"
 #include "world/controller.hpp"
 
@@ -14,11 +18,21 @@ namespace isochron {
 /// What computing costs that program; `load` reads the tape of a recorded one.
 coordinator::Compute compute_of(const Scenario& scenario, const ProgramSection& program, const std::string& full_name,
                                 bool load);
-/// All robots with those of their programs that are executables.
-std::vector<coordinator::RobotSpec> robot_specs(const Scenario& scenario);
+/// Makes what is called of a program in a library.
+using MakeCalled = std::function<std::shared_ptr<coordinator::CalledProgram>(
+    const std::string& robot, const std::string& name, const ProgramSection& program)>;
+/// All robots with their programs; those in libraries only where `make` makes them.
+std::vector<coordinator::RobotSpec> robot_specs(const Scenario& scenario, const MakeCalled& make = {});
 coordinator::CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output = false);
 /// Repeatable means that durations are known beforehand: throws InputError for programs that are measured.
 void check_repeatable(const Scenario& scenario);
+
+/// Programs whose clock cannot be followed are refused with their place.
+void check_executables(const Scenario& scenario);
+/// How each executable's output is recorded.
+std::vector<OutputRecord> outputs_of(const Scenario& scenario);
+/// What the programs of a coordinator did, for the report of the run that they took part in.
+void fill_programs(const coordinator::Outcome& outcome, RunReport& report);
 
 /// What a controller in a library knows when it is made.
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,

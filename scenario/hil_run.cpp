@@ -1,5 +1,6 @@
 // Mode hil: the world here, the programs on targets. The host listens, keeps executed and simulated time together, and
-// starts those targets itself that the scenario gives a `run`.
+// starts those targets itself that the scenario gives a `run`. Programs with another compute contract than `hardware`,
+// unmodified ones and libraries run here beside them, in the same world (scenario/companions.hpp).
 
 #include <algorithm>
 #include <list>
@@ -10,8 +11,11 @@
 #include "link/faults.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
+#include "scenario/companions.hpp"
+#include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
 #include "scenario/hil_record.hpp"
+#include "scenario/library_program.hpp"
 #include "scenario/runners.hpp"
 #include "scenario/world_plant.hpp"
 
@@ -20,14 +24,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Whether a program runs on a target, which tells what it executed; the others run here.
+bool is_target(const ProgramSection& program) {
+  if (!program.library.empty() || program.clock == ClockKind::virtual_) return false;
+  return !program.compute || program.compute->contract == Contract::hardware;
+}
+
+/// The scenario without its targets: what runs here.
+Scenario companions_of(const Scenario& scenario) {
+  Scenario here = scenario;
+  for (auto& [robot, section] : here.robots) {
+    std::erase_if(section.programs, [](const auto& program) { return is_target(program.second); });
+  }
+  std::erase_if(here.robots, [](const auto& robot) { return robot.second.programs.empty(); });
+  return here;
+}
+
 std::vector<hil::TargetSpec> target_specs(const Scenario& scenario) {
   std::vector<hil::TargetSpec> all;
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
-      if (!program.library.empty()) {
-        throw InputError(program.place_of("library"), "a controller in a library is no target",
-                         "make it an executable with `run`, or leave both out for a board");
-      }
+      if (!is_target(program)) continue;
       const ReleaseTerms times{program.every.value_or(SimSpan::zero()), program.offset,
                                program.deadline.value_or(SimSpan::zero()), program.best_effort};
       all.push_back({robot + "/" + name, robot, times, program.to, static_cast<std::uint32_t>(program.target.links),
@@ -35,7 +52,8 @@ std::vector<hil::TargetSpec> target_specs(const Scenario& scenario) {
     }
   }
   if (all.empty()) {
-    throw InputError(scenario.place, "there are no targets", "give a robot a program under `programs`");
+    throw InputError(scenario.time.place_of("mode"), "no program of this scenario runs on a target",
+                     "leave `library`, `clock` and `compute` of one out, or use mode consistent");
   }
   return all;
 }
@@ -99,7 +117,7 @@ class LocalTargets {
     if (!scenario.hil.start) return done();
     for (const auto& [robot, section] : scenario.robots) {
       for (const auto& [name, program] : section.programs) {
-        if (program.run.empty()) continue;
+        if (program.run.empty() || !is_target(program)) continue;
         auto started = hil::LocalTarget::start(local_spec(scenario, robot + "/" + name, program, at));
         if (!started.ok()) return fail(started.error());
         all_.push_back(std::move(*started));
@@ -153,6 +171,43 @@ class Ticker {
   WallSpan period_;
   std::function<void()> what_;
   Reactor::TimerId timer_ = 0;
+};
+
+/// The programs that run on this machine under the coordinator, beside the targets.
+class ProgramsHere {
+ public:
+  ProgramsHere(const Scenario& scenario, const RunOptions& options, Stage& stage, WorldPlant& plant, RunRecord& record,
+               const RunWatch& watch, SimTime until)
+      : record_(record), alone_(plant) {
+    const Scenario here = companions_of(scenario);
+    if (here.robots.empty()) return;
+    check_executables(here);
+    std::vector<coordinator::RobotSpec> robots = robot_specs(here, libraries_of(here, stage, plant));
+    coordinator::CoordinatorOptions how = coordinator_options(here, stage.step(), options.show_output);
+    how.delay = [&stage](const std::string& program) { return stage.faults().take_delay(program); };
+    how.stopping = [&watch] { return watch.stopping(); };
+    const auto [names, speeds] = coordinator::numbered(robots);
+    recorder_.emplace(record, names, speeds, plant.variables(), outputs_of(here));
+    companions_.emplace(plant, std::move(robots), std::move(how), *recorder_, until);
+    together_.emplace(plant, *companions_);
+  }
+
+  [[nodiscard]] Plant& plant() { return together_ ? static_cast<Plant&>(*together_) : alone_; }
+
+  void finish(RunReport& report) {
+    if (!companions_) return;
+    const coordinator::Outcome& outcome = companions_->finish();
+    fill_programs(outcome, report);
+    record_.drifted_too(outcome.drift_max, outcome.drift_p99);
+    if (!companions_->failure().empty()) report.why = companions_->failure();
+  }
+
+ private:
+  RunRecord& record_;
+  Plant& alone_;
+  std::optional<ProgramRecorder> recorder_;
+  std::optional<Companions> companions_;
+  std::optional<AccompaniedPlant> together_;
 };
 
 HilTargetReport target_report(const hil::TargetOutcome& o) {
@@ -256,6 +311,9 @@ void check_hil(const Scenario& scenario) {
   const WorldPlant plant(stage, scenario);
   (void)target_specs(scenario);
   (void)key_of(scenario, listen_address(scenario));
+  const Scenario here = companions_of(scenario);
+  check_executables(here);
+  (void)robot_specs(here, libraries_of(here, stage, plant));
 }
 
 RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
@@ -274,7 +332,8 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
   stage.begin(record, watch);
   HilRecorder recorder(record, watch, names, plant.variables());
   link::FaultyReactor network(reactor, to_faults(scenario.faults, scenario.seed), "hil");
-  hil::Server server(network, plant, targets, server_settings, recorder);
+  ProgramsHere beside(scenario, options, stage, plant, record, watch, server_settings.sync.until);
+  hil::Server server(network, beside.plant(), targets, server_settings, recorder);
   const auto bound = server.listen(at);
   if (!bound.ok()) throw InputError(scenario.hil.place_of("listen"), bound.error().what, "choose another port");
   if (options.on_listening) options.on_listening(to_string(*bound), names);
@@ -305,6 +364,7 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
     report.why = outcome.why;
   }
   fill(outcome, scenario, report);
+  beside.finish(report);
   for (std::string& failure : local.failures()) report.notes.push_back(std::move(failure));
   record.finish(report);
   return report;

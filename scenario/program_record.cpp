@@ -46,8 +46,10 @@ std::string compute_topic(const std::string& program) { return "/compute/" + pro
 }  // namespace
 
 ProgramRecorder::ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
-                                 const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs)
+                                 const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs,
+                                 Producer* producer)
     : record_(record),
+      producer_(producer == nullptr ? record.producer() : *producer),
       programs_(std::move(programs)),
       speeds_(std::move(speeds)),
       variables_(variables),
@@ -83,25 +85,25 @@ void ProgramRecorder::happened(const coordinator::Happening& h) {
       channel = record_.journal().channel<OutputText>(std::string(output_prefix) + programs_[h.program],
                                                       {.in_digest = outputs_[h.program] == OutputRecord::digest});
     }
-    record_.producer().write(*channel, h.at, OutputText{h.at, as_text(h.bytes)});
+    producer_.write(*channel, h.at, OutputText{h.at, as_text(h.bytes)});
     return;
   }
-  record_.producer().write(events_[h.program], h.at, event_of(h, programs_, variables_));
+  producer_.write(events_[h.program], h.at, event_of(h, programs_, variables_));
 }
 
 void ProgramRecorder::charge(std::uint32_t program, const coordinator::Charge& charge) {
   const Fraction speed = speeds_[program];
-  record_.producer().write(computes_[program], last_,
-                           ComputeRecord{static_cast<std::uint8_t>(charge.kind),
-                                         charge.others_run,
-                                         charge.link,
-                                         charge.ask,
-                                         charge.total.ns(),
-                                         charge.resumed.ns(),
-                                         speed.numerator,
-                                         speed.denominator,
-                                         {},
-                                         charge.printed});
+  producer_.write(computes_[program], last_,
+                  ComputeRecord{static_cast<std::uint8_t>(charge.kind),
+                                charge.others_run,
+                                charge.link,
+                                charge.ask,
+                                charge.total.ns(),
+                                charge.resumed.ns(),
+                                speed.numerator,
+                                speed.denominator,
+                                {},
+                                charge.printed});
 }
 
 void ProgramRecorder::clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) {
@@ -118,7 +120,7 @@ void ProgramRecorder::packed(std::uint32_t program, std::uint8_t kind, std::uint
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(what.data());
   ComputeRecord record{kind, false, link, 0, 0, 0, speed.numerator, speed.denominator, {}, 0};
   record.packed.assign(bytes, bytes + what.size());
-  record_.producer().write(computes_[program], last_, record);
+  producer_.write(computes_[program], last_, record);
 }
 
 void ProgramRecorder::turn(const coordinator::Turn& turn) {
@@ -128,9 +130,8 @@ void ProgramRecorder::turn(const coordinator::Turn& turn) {
                                                     {.in_digest = false});
   }
   const bool preempted = turn.preempted_by != coordinator::Turn::nobody;
-  record_.producer().write(
-      *channel, turn.from,
-      TurnRecord{turn.asked, turn.from, turn.to, preempted ? programs_[turn.preempted_by] : std::string()});
+  producer_.write(*channel, turn.from,
+                  TurnRecord{turn.asked, turn.from, turn.to, preempted ? programs_[turn.preempted_by] : std::string()});
 }
 
 std::shared_ptr<const coordinator::ComputeTape> load_tape(const std::string& journal, const std::string& program,

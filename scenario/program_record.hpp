@@ -66,7 +66,8 @@ inline constexpr std::string_view output_prefix = "/output/";
 class ProgramRecorder final : public coordinator::Recorder {
  public:
   ProgramRecorder(RunRecord& record, std::vector<std::string> programs, std::vector<Fraction> speeds,
-                  const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs = {});
+                  const std::vector<coordinator::Variable>& variables, std::vector<OutputRecord> outputs = {},
+                  Producer* producer = nullptr);
 
   void happened(const coordinator::Happening& happening) override;
   void charge(std::uint32_t program, const coordinator::Charge& charge) override;
@@ -77,6 +78,7 @@ class ProgramRecorder final : public coordinator::Recorder {
  private:
   void packed(std::uint32_t program, std::uint8_t kind, std::uint32_t link, std::span<const std::byte> what);
   RunRecord& record_;
+  Producer& producer_;  // the record's, unless another thread writes
   std::vector<std::string> programs_;
   std::vector<Fraction> speeds_;
   const std::vector<coordinator::Variable>& variables_;

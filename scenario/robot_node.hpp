@@ -10,17 +10,13 @@
 //
 // Requires: computing that is zero, recorded or modelled: a measured one does not repeat.
 // Promises: the same happenings as mode repeatable without flows, for robots that send each other no messages.
-// Threads:  the coordinator has a thread, and the node's thread waits while it works: one of them at a time.
+// Threads:  the node's; the programs' coordinator takes turns with it (scenario/companions.hpp).
 // Fails:    a program whose end ends the run throws from the node's tick; the run ends under the robot's name.
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <vector>
 
-#include "coordinator/coordinator.hpp"
+#include "scenario/companions.hpp"
 #include "scenario/world_nodes.hpp"
 
 namespace isochron {
@@ -48,6 +44,7 @@ class RobotNode final : public flow::UserNode {
   flow::Event<WorldWrites> writes_;
   std::vector<flow::Event<ProgramEvent>> did_;  // of each program
   std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Companions> companions_;  // after the desk, which they write to
 };
 
 }  // namespace isochron

@@ -21,23 +21,6 @@ struct Runner {
   RunReport (*run)(const Scenario&, const RunOptions&, Clock&, Disk&, RunWatch&);
 };
 
-/// Whether programs are executables; a scenario has one kind of them.
-bool has_executables(const Scenario& scenario) {
-  std::size_t executables = 0, libraries = 0;
-  const Section* first_library = nullptr;
-  for (const auto& [robot, section] : scenario.robots) {
-    for (const auto& [name, program] : section.programs) {
-      (program.library.empty() ? executables : libraries) += 1;
-      if (!program.library.empty() && first_library == nullptr) first_library = &program;
-    }
-  }
-  if (executables > 0 && libraries > 0) {
-    throw InputError(first_library->place, "controllers in libraries and executables do not mix in one scenario",
-                     "make this one an executable with `run`");
-  }
-  return executables > 0;
-}
-
 Runner runner_for(const Scenario& scenario) {
   const Place& mode = scenario.time.place_of("mode");
   if (scenario.agents) {
@@ -55,12 +38,8 @@ Runner runner_for(const Scenario& scenario) {
   }
   switch (scenario.time.mode) {
     case Mode::callback:
-      return has_executables(scenario) ? Runner{check_coordinator, run_coordinator}
-                                       : Runner{check_callback, run_callback};
     case Mode::consistent:
     case Mode::repeatable:
-      if (!has_executables(scenario))
-        throw InputError(mode, "this mode is for programs that are executables", "give them with `run`");
       return {check_coordinator, run_coordinator};
     case Mode::realtime:
       return {check_realtime, run_realtime};

@@ -88,8 +88,8 @@ RunRecord::Found RunRecord::settle() {
 void RunRecord::finish(RunReport& report) {
   if (report.wall == WallSpan::zero()) report.wall = clock_.now() - start_;
   const Found drift = settle();
-  report.drift_max = drift.max;
-  report.drift_p99 = drift.p99;
+  report.drift_max = std::max(drift.max, beside_max_);
+  report.drift_p99 = std::max(drift.p99, beside_p99_);
   report.drift_exact = drift.exact;
   for (const DriftSeries::Point& point : drift.series) {
     producer_->write(drift_channel_, std::max(point.until, SimTime::zero()),
@@ -133,10 +133,11 @@ void Pacer::wait_for(SimTime t) {
   while (!watch_.stopping() && clock_.now() < due) clock_.sleep_until(std::min(due, clock_.now() + WallSpan(50ms)));
 }
 
-std::string Pacer::lateness() const {
-  if (times_late_ == 0) return "";
-  return "late against the pace " + std::to_string(times_late_) + " times, by " + format_ns_short(latest_.ns()) +
-         " at most";
+std::string lateness_text(std::uint64_t times, WallSpan most) {
+  if (times == 0) return "";
+  return "late against the pace " + std::to_string(times) + " times, by " + format_ns_short(most.ns()) + " at most";
 }
+
+std::string Pacer::lateness() const { return lateness_text(times_late_, latest_); }
 
 }  // namespace isochron

@@ -42,6 +42,12 @@ class RunRecord {
   /// For runs whose coordinator keeps the ledger itself.
   void set_drift(SimSpan max, SimSpan p99, bool exact, std::vector<DriftSeries::Point> series);
 
+  /// Of those who take part in the run and have a coordinator of their own.
+  void drifted_too(SimSpan max, SimSpan p99) {
+    beside_max_ = std::max(beside_max_, max);
+    beside_p99_ = std::max(beside_p99_, p99);
+  }
+
   void finish(RunReport& report);
 
  private:
@@ -61,9 +67,13 @@ class RunRecord {
   DriftLedger ledger_;
   rt::Histogram drift_;
   std::optional<Found> told_;
+  SimSpan beside_max_, beside_p99_;
   WallTime start_;
   WallTime looked_;
 };
+
+/// "late against the pace 3 times, by 2ms at most"; "" where it was never late.
+std::string lateness_text(std::uint64_t times, WallSpan most);
 
 /// Waits for the wall clock where the scenario asks for a pace, and counts how late simulated time was against it.
 class Pacer {

@@ -10,9 +10,6 @@ namespace isochron {
 /// A report with the scenario's own facts filled in.
 RunReport report_of(const Scenario& scenario);
 
-void check_callback(const Scenario& scenario);
-RunReport run_callback(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
-
 void check_coordinator(const Scenario& scenario);
 RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch);

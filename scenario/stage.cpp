@@ -72,7 +72,8 @@ const world::Reading* Stage::reading(std::uint32_t sensor, SimTime at) const {
 
 Result<Done, std::string> Stage::command(std::uint32_t actuator, SimTime at, double value) {
   if (faults_.cut_off(world_->actuators()[actuator].name, at)) return done();  // lost on its way
-  if (const int between = actuator_of_[actuator]; between >= 0) {
+  // Parts that were added to the world later have actuators that nothing stands between.
+  if (const int between = actuator < actuator_of_.size() ? actuator_of_[actuator] : -1; between >= 0) {
     const auto taken = actuators_[static_cast<std::size_t>(between)].command(at, value);
     if (!taken.ok()) return fail(world::to_string(taken.error()));
     return done();

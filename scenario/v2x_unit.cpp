@@ -207,6 +207,7 @@ v2x::OwnPath V2xUnit::path_of(const Equipped& car, const v2x::VehicleMotion& mot
 }
 
 void V2xUnit::advise(Equipped& car, SimTime now, const MotionOf& motion) {
+  if (car.car.driver == nullptr) return;  // a program drives it
   world::PathDriver& driver = *car.car.driver;
   if (car.deaf || driver.travelled() < 0) return;
   const v2x::VehicleMotion here = motion_of(car, now, motion);

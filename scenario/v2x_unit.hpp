@@ -44,9 +44,9 @@ class V2xUnit {
   /// A car that this client simulates, in the order of its members; its driver outlives this.
   struct Car {
     std::string name;
-    std::array<double, 3> size{};  // half extents
-    world::PathDriver* driver = nullptr;
-    std::optional<Receiver> receiver{};  // none: it knows where it is
+    std::array<double, 3> size{};         // half extents
+    world::PathDriver* driver = nullptr;  // null: a program drives it
+    std::optional<Receiver> receiver{};   // none: it knows where it is
   };
   void add(const Car& car);
 

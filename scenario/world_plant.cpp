@@ -39,6 +39,7 @@ WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), 
   const world::World& world = stage.world();
   for (std::uint32_t i = 0; i < stage.sensors().size(); ++i) add_sensor(i);
   for (const auto& [robot, section] : scenario.robots) add_body(robot, section);
+  actuators_ = static_cast<std::uint32_t>(variables_.size());
   for (std::uint32_t i = 0; i < world.actuators().size(); ++i) {
     add({world.actuators()[i].name, "float64", sizeof(double), true, true}, Kind::actuator, i);
   }
@@ -118,7 +119,7 @@ Result<Done, std::string> WorldPlant::advance_to(SimTime t) {
   while (time() + stage_.step() <= t) {
     if (auto stepped = stage_.take_step(); !stepped.ok()) return stepped;
   }
-  stage_.world().read(state_);
+  refresh();
   return done();
 }
 

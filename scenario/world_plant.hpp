@@ -31,8 +31,12 @@ class WorldPlant final : public coordinator::Plant {
   WorldPlant(Stage& stage, const Scenario& scenario);
 
   [[nodiscard]] const std::vector<coordinator::Variable>& variables() const override { return variables_; }
+  /// Where the commands of the world's actuator are written.
+  [[nodiscard]] std::uint32_t variable_of_actuator(std::uint32_t actuator) const { return actuators_ + actuator; }
   [[nodiscard]] SimTime time() const override { return stage_.world().time(); }
   Result<Done, std::string> advance_to(SimTime t) override;
+  /// What is read is the stage as it is now: where others changed it since the last step.
+  void refresh() { stage_.world().read(state_); }
   SimTime asked(std::uint32_t variable, SimTime at) override;
   void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override;
   coordinator::Sample sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) override;
@@ -58,6 +62,7 @@ class WorldPlant final : public coordinator::Plant {
   Stage& stage_;
   std::vector<coordinator::Variable> variables_;
   std::vector<Source> sources_;
+  std::uint32_t actuators_ = 0;  // the variable of the first
   world::State state_;
   std::vector<std::vector<std::uint32_t>> lists_;  // where the numbers of joint_positions, … and efforts are
 };

@@ -1,0 +1,171 @@
+"""Any participant beside any other, in one scenario: every pair of ways to be attached, in every mode that has them.
+Usage: composition_test.py ISOCHRON SOURCE_DIR"""
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ISOCHRON, ROOT = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+BUILD = os.path.dirname(os.path.dirname(ISOCHRON))
+sys.path.insert(0, os.path.join(ROOT, "client/python"))
+os.environ["ISOCHRON"] = ISOCHRON
+import isochron  # noqa: E402
+
+UNMODIFIED = textwrap.dedent("""\
+    import time
+    begin = time.monotonic()
+    for i in range(20):
+        time.sleep(0.01)
+        print(f"{i} {time.monotonic() - begin:.3f}", flush=True)
+    """)
+
+ATTACHED = textwrap.dedent("""\
+    import isochron
+    robot = isochron.attach()
+    while robot.wait() is not None:
+        robot.read("pose")
+        robot.write("fx", 0.25)
+    """)
+
+# How a robot's one program takes part. {robot} is its name, {folder} where the unmodified program is.
+PROGRAMS = {
+    "library": "pilot: {{library: ships_controllers, every: 10ms{more}}}",
+    "executable": "pilot: {{run: [/usr/bin/python3, {folder}/flies.py], every: 10ms{more}}}",
+    "unmodified": "pilot: {{run: [/usr/bin/python3, {folder}/walks.py], clock: virtual{more}}}",
+    "board": "pilot: {{run: [/usr/bin/python3, {folder}/flies.py], every: 10ms}}",
+}
+MODELLED = ", compute: {modelled: {fixed: 300us}}"
+
+# Per mode: what each kind of program is given besides. A board is one of mode hil only.
+MODES = {
+    "callback": {"library": "", "executable": "", "unmodified": ""},
+    "consistent": {"library": "", "executable": "", "unmodified": ""},
+    "repeatable": {"library": MODELLED, "executable": MODELLED, "unmodified": MODELLED},
+    "realtime": {"library": "", "executable": "", "unmodified": ""},
+    "hil": {"library": "", "executable": ", compute: measured", "unmodified": "", "board": ""},
+}
+
+
+class Composition(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name, text in (("walks.py", UNMODIFIED), ("flies.py", ATTACHED)):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+        self.environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "client/python"),
+                            "ISOCHRON_CLIENT": os.path.join(BUILD, "lib/libisochron_client.so")}
+
+    def scenario(self, mode, predator, prey, extra="", duration="300ms"):
+        path = os.path.join(self.folder, "pair.yaml")
+        programs = {robot: PROGRAMS[kind].format(robot=robot, folder=self.folder, more=MODES[mode][kind])
+                    for robot, kind in (("predator", predator), ("prey", prey))}
+        with open(path, "w") as file:
+            file.write(f"name: pair\nduration: {duration}\nworld: {{model: {ROOT}/models/ships.xml, step: 5ms}}\nrobots:\n"
+                       f"  predator:\n    programs:\n      {programs['predator']}\n"
+                       f"  prey:\n    programs:\n      {programs['prey']}\n{extra}time: {{mode: {mode}}}\n")
+        return path
+
+    def run_it(self, scenario, mode):
+        journal = scenario[:-5] + ".mcap"
+        check = subprocess.run([ISOCHRON, "check", "--trust", scenario], capture_output=True, text=True, timeout=60)
+        self.assertEqual(check.returncode, 0, mode + check.stdout + check.stderr)
+        done = subprocess.run([ISOCHRON, "run", scenario, "--json", "--journal", journal], capture_output=True, text=True,
+                              timeout=120, env=self.environment)
+        self.assertEqual(done.returncode, 0, mode + done.stdout + done.stderr)
+        return json.loads(done.stdout.strip().splitlines()[-1]), isochron.load(journal)
+
+    def check_part(self, report, journal, robot, kind, where):
+        """That the program did what it is there to do, at the times of the run."""
+        name = f"{robot}/pilot"
+        self.assertIn(f"/programs/{name}", journal.topics, where)
+        events = journal[f"/programs/{name}"]
+        what = list(events["what"])
+        self.assertEqual(what.count("start"), 1, where)
+        if kind == "unmodified":
+            lines = "".join(journal[f"/output/{name}"]["text"]).split("\n")
+            self.assertGreaterEqual(len(lines), 20, f"{where}: {lines}")
+            self.assertAlmostEqual(float(lines[19].split()[1]), 0.2, delta=0.02, msg=where)  # its clock is the robot's
+            return
+        program = next(p for p in report["programs"] if p["name"] == name)
+        self.assertGreaterEqual(program["activations"], 15, where)  # a loaded machine makes a board late
+        self.assertEqual(program["activations"], what.count("release"), where)
+        self.assertGreaterEqual(what.count("write"), 9, where)
+
+    def test_every_pair_in_every_mode(self):
+        for mode, kinds in MODES.items():
+            for predator, prey in itertools.product(kinds, kinds):
+                if mode == "hil" and "board" not in (predator, prey):
+                    continue
+                if mode == "repeatable" and "library" in (predator, prey):
+                    continue  # flows, below
+                where = f"{mode}: {predator} and {prey}"
+                with self.subTest(where):
+                    report, journal = self.run_it(self.scenario(mode, predator, prey), where)
+                    for robot, kind in (("predator", predator), ("prey", prey)):
+                        if mode == "realtime" and kind in ("library", "unmodified"):
+                            continue  # on the wall clock neither is followed: what they write is
+                        self.check_part(report, journal, robot, kind, where)
+
+    def test_a_mixed_run_that_is_repeatable_repeats(self):
+        for predator, prey in (("executable", "unmodified"), ("library", "executable"), ("library", "unmodified")):
+            with self.subTest(f"{predator} and {prey}"):
+                scenario = self.scenario("repeatable", predator, prey)
+                digests = {self.run_it(scenario, "repeatable")[0]["digest"] for _ in range(3)}
+                self.assertEqual(len(digests), 1, digests)
+
+    def test_programs_of_one_robot_share_its_cpu_whatever_they_are(self):
+        scenario = os.path.join(self.folder, "shared.yaml")
+        with open(scenario, "w") as file:
+            file.write(f"name: shared\nduration: 300ms\nworld: {{model: {ROOT}/models/ships.xml, step: 5ms}}\nrobots:\n"
+                       f"  prey:\n    programs:\n"
+                       f"      urgent: {{library: ships_controllers, every: 10ms, priority: 5, compute: {{modelled: {{fixed: 4ms}}}}}}\n"
+                       f"      other: {{run: [/usr/bin/python3, {self.folder}/flies.py], every: 20ms, "
+                       f"compute: {{modelled: {{fixed: 9ms}}}}}}\ntime: {{mode: consistent}}\n")
+        report, journal = self.run_it(scenario, "shared")
+        by_name = {p["name"]: p for p in report["programs"]}
+        self.assertEqual(by_name["prey/urgent"]["missed_deadlines"], 0)
+        self.assertGreaterEqual(by_name["prey/other"]["preemptions"], 5)
+        other = journal["/programs/prey/other"]
+        written = [int(s) * 10**9 + int(ns) for s, ns, w in zip(other["at.sec"], other["at.nanosec"], other["what"])
+                   if w == "write"]
+        # 4 ms of the library, 6 of 9 ms, 4 ms of the library again, then the rest.
+        self.assertEqual(written[1], 20_000_000 + 17_000_000, written)
+
+    def test_a_board_is_not_hurried_by_a_planner_on_this_machine(self):
+        """What a measured program computes passes for the board too: the board's answers wait for it."""
+        scenario = self.scenario("hil", "board", "executable")
+        report, journal = self.run_it(scenario, "hil")
+        self.assertEqual(report["end"], "finished")
+        self.assertEqual({t["name"] for t in report["hil"]["targets"]}, {"predator/pilot"})
+
+    def test_a_program_that_fails_beside_a_board_ends_the_run_under_its_name(self):
+        scenario = self.scenario("hil", "board", "executable")
+        with open(scenario) as file:
+            text = file.read()
+        with open(scenario, "w") as file:
+            file.write(text.replace("flies.py], every: 10ms, compute: measured", "fails.py], every: 10ms, compute: measured"))
+        with open(os.path.join(self.folder, "fails.py"), "w") as file:
+            file.write("import isochron, sys\nrobot = isochron.attach()\nfor _ in range(5): robot.wait()\nsys.exit(3)\n")
+        done = subprocess.run([ISOCHRON, "run", scenario, "--json"], capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env=self.environment)
+        report = json.loads(done.stdout.strip().splitlines()[-1])
+        self.assertEqual(report["end"], "failed")
+        self.assertIn("prey/pilot exited with 3", report["why"])
+
+    def test_mode_hil_without_a_target_is_refused_with_what_to_do(self):
+        scenario = self.scenario("hil", "library", "unmodified")
+        done = subprocess.run([ISOCHRON, "check", "--trust", scenario], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("no program of this scenario runs on a target", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

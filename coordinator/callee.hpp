@@ -1,0 +1,84 @@
+#pragma once
+// A called program in a run: when it is released, what an activation costs, and when what it wrote is written.
+//
+//      release      call                        written
+//      |············|▐████████████████████████▌|·······► next release
+//      waits for its CPU: others go first        └ the world is read at the call, written at its end
+//
+// Requires: operate() and wake() as the schedule's events say. Threads: the coordinator's.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coordinator/compute.hpp"
+#include "coordinator/outcome.hpp"
+#include "coordinator/recorder.hpp"
+#include "coordinator/schedule.hpp"
+#include "coordinator/spec.hpp"
+#include "core/releases.hpp"
+
+namespace isochron::coordinator {
+
+class Callee {
+ public:
+  /// What a callee does to the run.
+  class House {
+   public:
+    virtual ~House() = default;
+    /// Something happened to the program with this number.
+    virtual void tell(std::uint32_t program, Happening::Kind kind, SimTime at, std::uint32_t about,
+                      std::span<const std::byte> bytes, SimTime stamp) = 0;
+    /// Brings the plant to what it is at `at`.
+    virtual void show_world(SimTime at) = 0;
+    /// What passed since then on the wall clock was its computing.
+    virtual void computed() = 0;
+    virtual void write(std::uint32_t cpu, SimTime at, std::uint32_t variable, std::span<const std::byte> value) = 0;
+    virtual void charged(std::uint32_t program, const Charge& charge) = 0;
+    /// What it is made to compute more: a fault.
+    virtual SimSpan delay(const std::string& name) = 0;
+    /// It failed, and the scenario says that this ends the run.
+    virtual void failed(std::uint32_t program, SimTime at) = 0;
+  };
+
+  Callee(const ProgramSpec& spec, const std::string& robot, House& house);
+  /// Its places in the schedule.
+  void sits(Schedule& schedule, std::uint32_t program, std::uint32_t cpu);
+  void start(SimTime at);
+  void operate(SimTime at);
+  void wake(SimTime at);
+
+  [[nodiscard]] const std::string& name() const { return figures_.name; }
+  [[nodiscard]] const ProgramSpec& spec() const { return spec_; }
+  [[nodiscard]] std::uint32_t cpu() const { return cpu_; }
+  [[nodiscard]] bool free() const { return cost_.zero(); }
+  [[nodiscard]] CpuSpan executed() const { return cpu_total_.since_zero(); }
+  [[nodiscard]] ProgramOutcome& figures() { return figures_; }
+
+ private:
+  enum class Stage : std::uint8_t { waits, calls, writes };
+  void wait(SimTime at);
+  void call(SimTime at);
+  void write(SimTime at);
+  SimSpan cost_of_call(CpuSpan executed);
+  void leave(SimTime at, const std::string& why);
+  void tell(Happening::Kind kind, SimTime at, std::uint32_t about = UINT32_MAX, std::span<const std::byte> bytes = {},
+            SimTime stamp = {}) {
+    house_.tell(program_, kind, at, about, bytes, stamp);
+  }
+
+  ProgramSpec spec_;
+  House& house_;
+  Schedule* schedule_ = nullptr;
+  std::uint32_t program_ = 0;
+  std::uint32_t cpu_ = 0;
+  ComputeCost cost_;
+  Releases releases_;
+  Stage stage_ = Stage::waits;
+  std::vector<CalledProgram::Command> commands_;  // to be written when the activation is over
+  CpuTime cpu_total_;
+  ProgramOutcome figures_;
+};
+
+}  // namespace isochron::coordinator
