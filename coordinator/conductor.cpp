@@ -53,6 +53,7 @@ void Conductor::loop(std::stop_token stop, const ProgressTold& progress) {
     const Schedule::Event event = schedule_->next();
     if (event.kind == Schedule::Event::Kind::finished) return failure_ ? end_after_failure() : void();
     perform(event);
+    look_for_stall(event);
     if (stop.stop_requested() || told_to_stop()) stop_with("stopped");
     if (progress && watch_.last() - told > progress_period) {
       told = watch_.last();
@@ -62,6 +63,28 @@ void Conductor::loop(std::stop_token stop, const ProgressTold& progress) {
     if (watch_.last() - memory_checked_ >= memory_look) check_memory();
     if (failure_) end_after_failure();
   }
+}
+
+// Nothing happened in simulated time for long: whoever the schedule waits for is named, once for each standstill.
+void Conductor::look_for_stall(const Schedule::Event& event) {
+  using Kind = Schedule::Event::Kind;
+  const bool waits = event.kind == Kind::arrive || event.kind == Kind::stalled;
+  if (!waits || moved_ == WallTime()) {
+    moved_ = watch_.last();
+    stall_told_ = false;
+    return;
+  }
+  if (stall_told_ || !options_.on_stall || watch_.last() - moved_ < options_.stall_after) return;
+  stall_told_ = true;
+  const std::string& culprit = figures_of(event.program).name;
+  std::vector<CoordinatorOptions::Standing> all;
+  all.push_back({culprit, schedule_->describe(event.program), "", schedule_->program_time(event.program)});
+  all.push_back({"world", "waits at " + to_string(schedule_->world()), culprit, schedule_->world()});
+  for (std::uint32_t i = 0; i < schedule_->programs(); ++i) {
+    if (i == event.program || schedule_->gone(i)) continue;
+    all.push_back({figures_of(i).name, schedule_->describe(i), culprit, schedule_->program_time(i)});
+  }
+  options_.on_stall(all);
 }
 
 void Conductor::perform(const Schedule::Event& event) {

@@ -71,6 +71,7 @@ class Conductor : private Callee::House {
   void step_world(SimTime to);
   void keep_pace(SimTime to);
   [[nodiscard]] bool told_to_stop() const { return options_.stopping && options_.stopping(); }
+  void look_for_stall(const Schedule::Event& event);
   void run_programs(const Schedule::Event& least);
   void find_turns(const Schedule::Event& least);
   void settle_turn(const Schedule::Event& event, Dispatcher::Why why);
@@ -199,6 +200,8 @@ class Conductor : private Callee::House {
   std::vector<std::deque<Happening>> happenings_;  // by CPU, until nothing earlier can come
   bool stopping_ = false;
   std::optional<std::pair<SimTime, std::uint32_t>> failure_;  // when and whose the first was
+  WallTime moved_;                                            // something happened in simulated time
+  bool stall_told_ = false;
   WallTime stalled_checked_;
   WallTime memory_checked_;
   std::uint32_t stalled_ = 0;

@@ -109,6 +109,15 @@ struct CoordinatorOptions {
   std::string interpose_library;  // path of libisochron_clock.so; "" = next to the executable
   /// What a program is made to compute more before the request it stands at; asked once for each request. For faults.
   std::function<SimSpan(const std::string& program)> delay = {};
+  /// Told once when nothing has moved for this long: who is where, those that keep the others first.
+  struct Standing {
+    std::string who;   // "prey/planner", "world"
+    std::string what;  // "computing at 3.2s"
+    std::string whom;  // that it waits for; "" = nobody
+    SimTime at;
+  };
+  WallSpan stall_after = std::chrono::seconds(5);
+  std::function<void(const std::vector<Standing>& all)> on_stall = {};
   /// Asked often: whether the run is to end now. None = only the stop token of run() ends it.
   std::function<bool()> stopping = {};
 };

@@ -424,6 +424,10 @@ void Server::settle_wait() {
 
 void Server::house_keeping() {
   const WallTime now = reactor_.now();
+  if (waiting_ && !waits_for_pace_ && now - waiting_since_ > options_.stall_after && stall_told_ != sync_.front()) {
+    stall_told_ = sync_.front();
+    if (options_.on_stall) options_.on_stall(targets_[index_of(waits_for_)].outcome.name, sync_.world());
+  }
   for (std::size_t i = 0; i < clients_.size(); ++i) clients_[i]->connection->check_patience(now);
   std::erase_if(clients_, [](const auto& client) { return client->connection->closed(); });
   if (!over_ && !sync_.started() && now - opened_ > options_.wait_for_targets) {

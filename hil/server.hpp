@@ -32,6 +32,9 @@ struct ServerOptions {
   WallSpan wait_for_targets = std::chrono::seconds(60);
   WallSpan wait_for_return = std::chrono::seconds(30);  // of a target whose loss pauses the world
   bool end_with_targets = true;
+  WallSpan stall_after = std::chrono::seconds(5);
+  /// Told once when the world has waited for one target for this long: for whom, and where everybody stands.
+  std::function<void(const std::string& target, SimTime world)> on_stall = {};
   /// What a target is made to compute more before the request it stands at; asked once for each request. For faults.
   std::function<SimSpan(const std::string& target)> delay = {};
 };
@@ -150,6 +153,7 @@ class Server {
   LinkId waits_for_ = no_link;
   bool waiting_ = false, waits_for_pace_ = false;
   WallTime waiting_since_;
+  SimTime stall_told_ = SimTime::before_all();  // of the world at this time
   WallSpan in_world_, waited_, paced_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with what is posted
 };

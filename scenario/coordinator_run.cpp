@@ -47,8 +47,7 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
                          const ProgramSection& program) {
   ProgramSpec spec;
   spec.name = name;
-  spec.run = program.run;
-  if (!spec.run.empty()) spec.run[0] = find_program(program.run[0], scenario.folder).value_or(program.run[0]);
+  spec.run = found_command(program.run, scenario.folder);
   for (const auto& [key, value] : program.with) spec.environment.emplace_back("ISOCHRON_WITH_" + key, value);
   spec.environment.emplace_back("ISOCHRON_SEED", std::to_string(scenario.seed));
   spec.every = program.every.value_or(SimSpan::zero());
@@ -163,9 +162,7 @@ void check_executables(const Scenario& scenario) {
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
       if (program.clock != ClockKind::virtual_ || program.run.empty()) continue;
-      std::vector<std::string> run = program.run;
-      run[0] = find_program(run[0], scenario.folder).value_or(run[0]);
-      const auto obstacle = obstacle_to_following(run);
+      const auto obstacle = obstacle_to_following(found_command(program.run, scenario.folder));
       if (!obstacle) continue;
       mistakes.push_back(
           {program.place_of("run"), "`run` names `" + program.run[0] + "`, which " + obstacle->what, obstacle->hint});
@@ -180,6 +177,7 @@ CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, b
   options.show_output = show_output;
   options.quantum = scenario.time.quantum;
   options.hang_after = scenario.time.hang;
+  options.stall_after = scenario.time.stall;
   options.epoch = scenario.time.epoch.epoch;
   options.cores = scenario.time.cores.value_or(0);
   options.privileges = scenario.time.privileges == Rights::insist    ? Privileges::insist
@@ -248,8 +246,24 @@ std::string note_on_strays(const ProgramOutcome& program) {
 
 }  // namespace
 
+std::vector<WaitRecord> wait_records(const std::vector<CoordinatorOptions::Standing>& all, WallSpan since) {
+  std::vector<WaitRecord> lines;
+  for (const CoordinatorOptions::Standing& one : all) {
+    lines.push_back({0, one.who, one.what, "", one.at, one.whom, since.seconds()});
+  }
+  return lines;
+}
+
+void take_programs(const Outcome& outcome, RunReport& report) {
+  std::erase_if(report.programs, [&](const ProgramReport& known) {
+    return std::any_of(outcome.programs.begin(), outcome.programs.end(),
+                       [&](const ProgramOutcome& program) { return program.name == known.name; });
+  });
+  fill_programs(outcome, report);
+}
+
 void fill_programs(const Outcome& outcome, RunReport& report) {
-  report.control = outcome.control;
+  if (!outcome.control.empty()) report.control = outcome.control;
   if (outcome.lanes > 1) {
     report.notes.push_back("on " + std::to_string(outcome.lanes) + " cores at once programs executed " +
                            format_ns_short(outcome.executed.ns()) + " in " +
@@ -328,13 +342,15 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(scenario));
+  RunReport report = isochron::report_of(scenario);
+  StallRecord stalls(record, watch, report.notes);
+  how.on_stall = [&](const auto& all) { stalls.tell(wait_records(all, scenario.time.stall)); };
   Coordinator coordinator(plant, std::move(robots), std::move(how), &recorder);
   const Outcome outcome = coordinator.run(SimTime::zero() + scenario.duration, {}, [&](SimTime now, SimSpan drift) {
     watch.at(now);
     watch.drift(drift);
   });
 
-  RunReport report = isochron::report_of(scenario);
   fill(outcome, report);
   if (!outcome.completed) {
     report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;

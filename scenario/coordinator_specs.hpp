@@ -11,6 +11,7 @@
 #include "coordinator/spec.hpp"
 #include "scenario/run.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/stall_record.hpp"
 #include "world/controller.hpp"
 
 namespace isochron {
@@ -33,6 +34,10 @@ void check_executables(const Scenario& scenario);
 std::vector<OutputRecord> outputs_of(const Scenario& scenario);
 /// What the programs of a coordinator did, for the report of the run that they took part in.
 void fill_programs(const coordinator::Outcome& outcome, RunReport& report);
+/// Who stood where for so long, as the journal has it.
+std::vector<WaitRecord> wait_records(const std::vector<coordinator::CoordinatorOptions::Standing>& all, WallSpan since);
+/// The same where the report has these programs already, by what was recorded of them: the coordinator knows more.
+void take_programs(const coordinator::Outcome& outcome, RunReport& report);
 
 /// What a controller in a library knows when it is made.
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,

@@ -60,4 +60,16 @@ std::optional<std::string> find_program(const std::string& name, const std::stri
   return first_of(candidates, X_OK);
 }
 
+std::vector<std::string> found_command(const std::vector<std::string>& run, const std::string& folder) {
+  std::vector<std::string> words = run;
+  if (words.empty()) return words;
+  words[0] = find_program(run[0], folder).value_or(run[0]);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::error_code ignored;
+    if (words[i].empty() || words[i][0] == '-' || words[i][0] == '/' || fs::exists(words[i], ignored)) continue;
+    if (const auto found = first_of({fs::path(folder) / words[i]}, R_OK)) words[i] = *found;
+  }
+  return words;
+}
+
 }  // namespace isochron

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace isochron {
 
@@ -14,5 +15,9 @@ std::optional<std::string> find_program(const std::string& name, const std::stri
 
 /// In the lib folder of Isochron.
 bool is_own_library(const std::string& path);
+
+/// `run` as it is executed: the program as find_program() finds it, and every further word that names a file next to
+/// the scenario file, and none in the working folder, as that file's path.
+std::vector<std::string> found_command(const std::vector<std::string>& run, const std::string& folder);
 
 }  // namespace isochron

@@ -96,11 +96,11 @@ class Planner {
     check_repeatable(scenario_);
     std::vector<std::string> writers;
     for (const auto& [robot, section] : scenario_.robots) {
-      const bool executables = std::any_of(section.programs.begin(), section.programs.end(),
-                                           [](const auto& program) { return !program.second.run.empty(); });
-      if (executables) writers.push_back(robot);
+      const bool inside = std::any_of(section.programs.begin(), section.programs.end(),
+                                      [this](const auto& program) { return !is_node(program.second); });
+      if (inside) writers.push_back(robot);
       for (const auto& [name, program] : section.programs) {
-        if (program.run.empty()) writers.push_back(robot + "/" + name);
+        if (is_node(program)) writers.push_back(robot + "/" + name);
       }
     }
     if (RosBridge::writes(scenario_)) writers.emplace_back("ros");
@@ -108,11 +108,18 @@ class Planner {
     for (const auto& [robot, section] : scenario_.robots) {
       for (const auto& [name, sensor] : section.sensors) add_sensor(robot, name, sensor);
       for (const auto& [name, program] : section.programs) {
-        if (program.run.empty()) add_controller(robot, name, program);
+        if (is_node(program)) add_controller(robot, name, program);
       }
     }
-    for (coordinator::RobotSpec& robot : robot_specs(scenario_)) {
-      if (!robot.programs.empty()) add_robot(std::move(robot));
+    for (const auto& [robot, section] : scenario_.robots) {
+      if (std::find(writers.begin(), writers.end(), robot) != writers.end()) add_robot(robot, section);
+    }
+    if (!robots_.empty()) {
+      plan_.conclude = [robots = robots_](RunReport& report) {
+        for (const RobotNode* robot : robots) {
+          if (robot->outcome()) take_programs(*robot->outcome(), report);
+        }
+      };
     }
     settle();
     for (const std::string& writer : writers) {
@@ -138,15 +145,19 @@ class Planner {
     });
   }
 
-  void add_robot(coordinator::RobotSpec robot) {
-    const auto section = std::find_if(scenario_.robots.begin(), scenario_.robots.end(),
-                                      [&](const auto& entry) { return entry.first == robot.name; });
-    for (const coordinator::ProgramSpec& program : robot.programs) {
-      plan_.programs.emplace_back(robot.name + "/" + program.name, program.every);
-    }
-    const std::string name = robot.name;
-    try_at(section->second.place, "", [&] {
-      add(name, section->second.place, std::make_unique<RobotNode>(scenario_, std::move(robot)));
+  /// A library is a node of its own where runs repeat; where computing is measured it shares its robot's computer.
+  [[nodiscard]] bool is_node(const ProgramSection& program) const {
+    return scenario_.time.mode == Mode::repeatable && program.run.empty();
+  }
+
+  void add_robot(const std::string& name, const RobotSection& section) {
+    try_at(section.place, "", [&] {
+      auto robot = std::make_unique<RobotNode>(scenario_, name, scenario_.time.mode != Mode::repeatable);
+      for (const coordinator::ProgramSpec& program : robot->robot().programs) {
+        plan_.programs.emplace_back(name + "/" + program.name, program.every);
+      }
+      robots_.push_back(robot.get());
+      add(name, section.place, std::move(robot));
       plan_.system.connect("world.snapshot", name + ".world");
     });
   }
@@ -271,6 +282,7 @@ class Planner {
   const Scenario& scenario_;
   const PlanOutside* outside_;
   FlowPlan plan_;
+  std::vector<const RobotNode*> robots_;  // the plan's
   Mistakes mistakes_;
 };
 

@@ -14,20 +14,9 @@
 #include "scenario/program_record.hpp"
 #include "scenario/run_record.hpp"
 #include "scenario/serial_drift.hpp"
+#include "scenario/stall_record.hpp"
 
 namespace isochron {
-
-/// One line of a wait-for graph. Stalls are numbered; the lines of one have the same number.
-struct WaitRecord {
-  std::uint32_t stall = 0;
-  std::string node;
-  std::string what;  // "waits for a message", "waits for room", "is in its own code", …
-  std::string flow;
-  SimTime at;
-  std::string whom;
-  double since_s = 0;  // wall time that it has not moved
-};
-ISOCHRON_MESSAGE(WaitRecord, "isochron_msgs/msg/Wait", stall, node, what, flow, at, whom, since_s)
 
 class FlowRecorder final : public flow::Recorder {
  public:

@@ -271,6 +271,11 @@ RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& op
   for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
   if (run->plan.conclude && !outcome.given_up) run->plan.conclude(report);
+  for (const Mark& mark : watch.control().take(SimTime::never())) {
+    if (mark.what == "marker") continue;
+    report.notes.push_back("not done: " + mark.what + " " + mark.about +
+                           "; a world that is a node of flows takes nothing from outside while it runs");
+  }
   report.given_up = outcome.given_up;
   if (const auto& drift = run->recorder.drift()) {
     run->record.set_drift(drift->max(), drift->p99(), true, drift->series());

@@ -24,17 +24,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Whether a program runs on a target, which tells what it executed; the others run here.
-bool is_target(const ProgramSection& program) {
-  if (!program.library.empty() || program.clock == ClockKind::virtual_) return false;
-  return !program.compute || program.compute->contract == Contract::hardware;
-}
-
 /// The scenario without its targets: what runs here.
 Scenario companions_of(const Scenario& scenario) {
   Scenario here = scenario;
   for (auto& [robot, section] : here.robots) {
-    std::erase_if(section.programs, [](const auto& program) { return is_target(program.second); });
+    std::erase_if(section.programs, [](const auto& program) { return runs_on_target(program.second); });
   }
   std::erase_if(here.robots, [](const auto& robot) { return robot.second.programs.empty(); });
   return here;
@@ -44,7 +38,7 @@ std::vector<hil::TargetSpec> target_specs(const Scenario& scenario) {
   std::vector<hil::TargetSpec> all;
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
-      if (!is_target(program)) continue;
+      if (!runs_on_target(program)) continue;
       const ReleaseTerms times{program.every.value_or(SimSpan::zero()), program.offset,
                                program.deadline.value_or(SimSpan::zero()), program.best_effort};
       all.push_back({robot + "/" + name, robot, times, program.to, static_cast<std::uint32_t>(program.target.links),
@@ -98,8 +92,7 @@ hil::LocalTargetSpec local_spec(const Scenario& scenario, const std::string& nam
                                 Address at) {
   hil::LocalTargetSpec spec;
   spec.name = name;
-  spec.run = program.run;
-  spec.run[0] = find_program(program.run[0], scenario.folder).value_or(program.run[0]);
+  spec.run = found_command(program.run, scenario.folder);
   if (at.is_any()) at = Address::loopback(at.port);
   spec.environment.emplace_back("ISOCHRON", "tcp://" + to_string(at) + "/" + name);
   for (const auto& [key, value] : program.with) spec.environment.emplace_back("ISOCHRON_WITH_" + key, value);
@@ -117,7 +110,7 @@ class LocalTargets {
     if (!scenario.hil.start) return done();
     for (const auto& [robot, section] : scenario.robots) {
       for (const auto& [name, program] : section.programs) {
-        if (program.run.empty() || !is_target(program)) continue;
+        if (program.run.empty() || !runs_on_target(program)) continue;
         auto started = hil::LocalTarget::start(local_spec(scenario, robot + "/" + name, program, at));
         if (!started.ok()) return fail(started.error());
         all_.push_back(std::move(*started));
@@ -306,6 +299,11 @@ void fill(const hil::Outcome& outcome, const Scenario& scenario, RunReport& repo
 
 }  // namespace
 
+bool runs_on_target(const ProgramSection& program) {
+  if (!program.library.empty() || program.clock == ClockKind::virtual_) return false;
+  return !program.compute || program.compute->contract == Contract::hardware;
+}
+
 void check_hil(const Scenario& scenario) {
   Stage stage(scenario);
   const WorldPlant plant(stage, scenario);
@@ -332,6 +330,14 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
   stage.begin(record, watch);
   HilRecorder recorder(record, watch, names, plant.variables());
   link::FaultyReactor network(reactor, to_faults(scenario.faults, scenario.seed), "hil");
+  RunReport report = report_of(scenario);
+  StallRecord stalls(record, watch, report.notes);
+  server_settings.stall_after = scenario.time.stall;
+  server_settings.on_stall = [&](const std::string& target, SimTime world) {
+    const double since = scenario.time.stall.seconds();
+    stalls.tell({{0, target, "computes, or its link is silent", "", world, "", since},
+                 {0, "world", "waits at " + to_string(world), "", world, target, since}});
+  };
   ProgramsHere beside(scenario, options, stage, plant, record, watch, server_settings.sync.until);
   hil::Server server(network, beside.plant(), targets, server_settings, recorder);
   const auto bound = server.listen(at);
@@ -354,7 +360,6 @@ RunReport run_hil(const Scenario& scenario, const RunOptions& options, Clock& cl
   reactor.run();
 
   const hil::Outcome outcome = server.outcome();
-  RunReport report = report_of(scenario);
   // Waiting for boards to be switched on is no part of the run.
   report.wall = std::min(reactor.now(), over_at) - (outcome.began == WallTime::never() ? begun : outcome.began);
   if (watch.stopping()) {

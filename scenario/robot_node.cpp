@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "scenario/coordinator_specs.hpp"
+#include "scenario/library_program.hpp"
 
 namespace isochron {
 
@@ -38,15 +39,27 @@ class RobotNode::Desk final : public ForwardingPlant, public coordinator::Record
   std::vector<std::string> programs_;
 };
 
-RobotNode::RobotNode(const Scenario& scenario, coordinator::RobotSpec robot)
+namespace {
+
+coordinator::RobotSpec spec_of(const Scenario& scenario, const std::string& robot, WorldMirror& mirror,
+                               bool libraries) {
+  Scenario one = scenario;
+  std::erase_if(one.robots, [&](const auto& other) { return other.first != robot; });
+  const MakeCalled make = libraries ? libraries_of(one, mirror.stage(), mirror.plant()) : MakeCalled();
+  return robot_specs(one, make).at(0);
+}
+
+}  // namespace
+
+RobotNode::RobotNode(const Scenario& scenario, const std::string& robot, bool libraries)
     : mirror_(scenario),
-      robot_(std::move(robot)),
+      robot_(spec_of(scenario, robot, mirror_, libraries)),
       options_(coordinator_options(scenario, mirror_.stage().step())),
       until_(SimTime::zero() + scenario.duration),
       tick_(output<&RobotNode::tick>("tick", flow::observes(mirror_.stage().step()))),
       writes_(event<WorldWrites>("writes", SimSpan::zero())) {
-  for (const coordinator::ProgramSpec& program : robot_.programs) {
-    did_.push_back(event<ProgramEvent>(program.name, SimSpan::zero()));
+  for (const std::string& program : coordinator::numbered({robot_}).names) {
+    did_.push_back(event<ProgramEvent>(program.substr(robot.size() + 1), SimSpan::zero()));
   }
 }
 
@@ -58,7 +71,11 @@ void RobotNode::start(SimTime) {
       std::make_unique<Companions>(*desk_, std::vector<coordinator::RobotSpec>{robot_}, options_, *desk_, until_);
 }
 
-void RobotNode::finish(SimTime) { companions_.reset(); }
+void RobotNode::finish(SimTime) {
+  if (!companions_) return;
+  outcome_ = companions_->finish();
+  companions_.reset();
+}
 
 void RobotNode::tick(Tick& tick, SimTime now) {
   ++tick.number;

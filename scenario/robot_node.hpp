@@ -8,12 +8,15 @@
 // At t the node has seen the world's state at t, and until t + step nothing else can reach the programs. So it lets the
 // coordinator go on up to the next step, and sends what was written as events at their own times.
 //
-// Requires: computing that is zero, recorded or modelled: a measured one does not repeat.
-// Promises: the same happenings as mode repeatable without flows, for robots that send each other no messages.
+// Promises: the same happenings as the same mode without flows, for robots that send each other no messages. They
+// repeat
+//           where computing is zero, recorded or modelled.
 // Threads:  the node's; the programs' coordinator takes turns with it (scenario/companions.hpp).
 // Fails:    a program whose end ends the run throws from the node's tick; the run ends under the robot's name.
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "scenario/companions.hpp"
@@ -23,11 +26,15 @@ namespace isochron {
 
 class RobotNode final : public flow::UserNode {
  public:
-  RobotNode(const Scenario& scenario, coordinator::RobotSpec robot);
+  /// `libraries`: those of the robot run here too, instead of as nodes of their own.
+  RobotNode(const Scenario& scenario, const std::string& robot, bool libraries);
   ~RobotNode() override;
 
   void start(SimTime now) override;
   void finish(SimTime now) override;
+  /// After finish(), in the process that ran it: what the programs did.
+  [[nodiscard]] const std::optional<coordinator::Outcome>& outcome() const { return outcome_; }
+  [[nodiscard]] const coordinator::RobotSpec& robot() const { return robot_; }
 
  private:
   class Desk;
@@ -44,6 +51,7 @@ class RobotNode final : public flow::UserNode {
   flow::Event<WorldWrites> writes_;
   std::vector<flow::Event<ProgramEvent>> did_;  // of each program
   std::unique_ptr<Desk> desk_;
+  std::optional<coordinator::Outcome> outcome_;
   std::unique_ptr<Companions> companions_;  // after the desk, which they write to
 };
 

@@ -1,11 +1,15 @@
 #include "scenario/run.hpp"
 
 #include "scenario/runners.hpp"
+#include "scenario/unused_keys.hpp"
 
 namespace isochron {
 bool runs_as_flows(const Scenario& scenario) {
-  if (scenario.time.mode != Mode::repeatable) return false;
-  if (!scenario.nodes.empty() || scenario.ros || !scenario.flows.key_places.empty()) return true;
+  const Mode mode = scenario.time.mode;
+  const bool exact = mode == Mode::callback || mode == Mode::consistent || mode == Mode::repeatable;
+  if (exact && (!scenario.nodes.empty() || scenario.ros)) return true;
+  if (mode != Mode::repeatable) return false;
+  if (!scenario.flows.key_places.empty()) return true;
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
       if (!program.library.empty()) return true;
@@ -30,11 +34,11 @@ Runner runner_for(const Scenario& scenario) {
                      "add `time: {mode: heartbeat}`");
   }
   if (runs_as_flows(scenario)) return {check_flows, run_flows};
-  if (!scenario.nodes.empty()) {
-    throw InputError(mode, "`nodes` run in mode repeatable", "add `time: {mode: repeatable}`");
-  }
-  if (scenario.ros) {
-    throw InputError(mode, "ROS nodes take part in mode repeatable", "add `time: {mode: repeatable}`");
+  if (!scenario.nodes.empty() || scenario.ros) {
+    throw InputError(mode,
+                     std::string(scenario.nodes.empty() ? "ROS nodes" : "`nodes`") +
+                         " take part in modes callback, consistent and repeatable",
+                     "as in `time: {mode: consistent}`");
   }
   switch (scenario.time.mode) {
     case Mode::callback:
@@ -57,7 +61,32 @@ RunReport report_of(const Scenario& scenario) {
   RunReport report;
   report.scenario = scenario.name;
   report.mode = scenario.time.mode;
+  report.not_repeatable = not_repeatable(scenario);
+  for (const Mistake& unused : unused_keys(scenario)) report.notes.push_back(to_text(unused));
   return report;
+}
+
+std::vector<std::string> not_repeatable(const Scenario& scenario) {
+  if (scenario.time.mode == Mode::realtime) return {"mode realtime: the wall clock decides"};
+  std::vector<std::string> spoilers;
+  if (scenario.time.mode == Mode::heartbeat) {
+    spoilers.emplace_back("mode heartbeat: a client goes by what it last heard of the others");
+  }
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (scenario.time.mode == Mode::callback) continue;
+      const ComputeSection& compute = program.compute ? *program.compute : scenario.time.compute;
+      if (scenario.time.mode == Mode::hil && runs_on_target(program)) {
+        spoilers.push_back(robot + "/" + name + ": it runs on a target");
+      } else if (compute.contract == Contract::measured && scenario.time.mode != Mode::repeatable) {
+        spoilers.push_back(robot + "/" + name + ": its computing is measured");
+      }
+    }
+  }
+  if (runs_as_flows(scenario) && scenario.flows.executor == flow::How::free) {
+    spoilers.emplace_back("executor free: it has no time management");
+  }
+  return spoilers;
 }
 
 void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }

@@ -116,7 +116,8 @@ struct RunReport {
   std::optional<HilReport> hil;
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
-  std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
+  std::vector<std::string> not_repeatable;  // who keeps it from being the same twice, and why; none = it repeats
+  std::vector<std::string> notes;           // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
   bool given_up = false;  // a thread stayed behind in somebody's code: end the process without further ado
@@ -148,9 +149,14 @@ struct RunOptions {
 /// this.
 void check_scenario(const Scenario& scenario);
 
-/// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts. Mode repeatable is
-/// the coordinator's for programs that are all executables, unless the scenario speaks of flows.
+/// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts: where there are
+/// `nodes` or ROS nodes. Mode repeatable is the coordinator's for programs that are all executables, unless the
+/// scenario speaks of flows.
 bool runs_as_flows(const Scenario& scenario);
+/// In mode hil: whether the program runs on a target, which tells what it executed; the others run here.
+bool runs_on_target(const ProgramSection& program);
+/// Who keeps the run from being the same twice: "prey/planner: its computing is measured".
+std::vector<std::string> not_repeatable(const Scenario& scenario);
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch);
 

@@ -128,6 +128,8 @@ std::string to_json(const RunReport& report) {
         {"idle", report.shares.idle.seconds()}}},
       {"control", report.control},
       {"programs", programs},
+      {"repeatable", report.not_repeatable.empty()},
+      {"not_repeatable", report.not_repeatable},
       {"journal", {{"file", report.journal}, {"records", report.record.messages}, {"dropped", report.record.dropped}}},
       {"notes", report.notes}};
   // The report inside a journal cannot tell how large that is going to be.

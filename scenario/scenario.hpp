@@ -249,9 +249,8 @@ struct ProgramSection : Section {
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
-  v.optional("run", s.run, "the executable and its arguments");
-  v.optional("library", s.library,
-             "instead of run: a controller in a shared library, called in process (every mode but hil)");
+  v.optional("run", s.run, "the executable and its arguments, both also as files next to the scenario file");
+  v.optional("library", s.library, "instead of run: a controller in a shared library, called in process");
   v.optional("with", s.with, "parameters: handed to a library, or to an executable as ISOCHRON_WITH_name");
   v.optional("every", s.every, "period; left out for a program that sets its own waits");
   v.optional("offset", s.offset, "first release");

@@ -14,7 +14,8 @@ Part part_of(const Scenario& scenario, const ProgramSection& program) {
   const bool library = !program.library.empty();
   if (scenario.time.mode == Mode::realtime) return library ? Part::library_on_the_wall_clock : Part::on_the_wall_clock;
   if (scenario.time.mode == Mode::hil && runs_on_target(program)) return Part::target;
-  if (library && runs_as_flows(scenario)) return Part::in_flows;
+  const bool node = scenario.time.mode == Mode::repeatable && runs_as_flows(scenario);
+  if (library && node) return Part::in_flows;
   return library ? Part::library : Part::executable;
 }
 

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/python_path.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 
@@ -11,6 +12,7 @@ using namespace isochron;
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows up as a failed write, with a message
   std::signal(SIGXFSZ, SIG_IGN);  // and so does a file that may not grow
+  app::offer_python_package();
   CLI::App cli{"Isochron keeps robot programs, simulated worlds and real hardware on one clock.", "isochron"};
   cli.require_subcommand(1);
   cli.set_version_flag("--version", ISOCHRON_VERSION);

@@ -20,6 +20,7 @@
 #include "journal/disk.hpp"
 #include "scenario/graph_text.hpp"
 #include "scenario/trust.hpp"
+#include "scenario/unused_keys.hpp"
 #include "view/live_source.hpp"
 #include "view/recorded_source.hpp"
 #include "view/view_server.hpp"
@@ -284,6 +285,7 @@ void add_check(CLI::App& app, Action& action) {
       const auto unloaded = flags->trust ? std::vector<std::string>{} : foreign_libraries(scenario);
       if (unloaded.empty()) check_scenario(scenario);
       print(scenario.file + ": fine (" + scenario.name + ", " + to_string(scenario.duration) + ")\n");
+      for (const Mistake& unused : unused_keys(scenario)) print(to_text(unused) + "\n");
       for (const std::string& library : unloaded) {
         print("not loaded, so that what is inside was not checked: " + library + "; --trust loads it\n");
       }

@@ -166,6 +166,81 @@ class Composition(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("no program of this scenario runs on a target", done.stderr)
 
+    def stand_still(self, mode, program, more=""):
+        """The report of a run whose one program is this, and who waited for whom."""
+        scenario, journal = os.path.join(self.folder, "stands.yaml"), os.path.join(self.folder, "stands.mcap")
+        with open(os.path.join(self.folder, "stands.py"), "w") as file:
+            file.write("import isochron, os, time\nrobot = isochron.attach()\nfor _ in range(5): robot.wait()\n" + program)
+        with open(scenario, "w") as file:
+            file.write(f"name: stands\nduration: 200ms\nworld: {{model: {ROOT}/models/ships.xml, step: 5ms}}\nrobots:\n"
+                       f"  prey:\n    programs:\n      pilot: {{run: [/usr/bin/python3, stands.py], every: 10ms}}\n"
+                       f"time: {{mode: {mode}, stall: 500ms}}\n{more}")
+        done = subprocess.run([ISOCHRON, "run", scenario, "--json", "--journal", journal], capture_output=True, text=True,
+                              timeout=60, env=self.environment)
+        return json.loads(done.stdout.strip().splitlines()[-1]), isochron.load(journal)
+
+    def check_standstill(self, report, journal):
+        self.assertTrue(any("prey/pilot" in note and "nothing moved" in note for note in report["notes"]), report["notes"])
+        self.assertIn("prey/pilot", list(journal["/isochron/stall"]["node"]))
+        self.assertIn("prey/pilot", list(journal["/isochron/stall"]["whom"]))
+
+    def test_a_program_that_keeps_the_others_is_named(self):
+        report, journal = self.stand_still("callback", "time.sleep(2)\nwhile robot.wait() is not None: pass\n")
+        self.check_standstill(report, journal)
+        self.assertEqual(report["end"], "finished")
+
+    def test_a_board_that_is_lost_and_keeps_the_others_is_named(self):
+        report, journal = self.stand_still("hil", "os._exit(1)\n", "hil: {wait_for_return: 2s}\n")
+        self.check_standstill(report, journal)
+        self.assertEqual(report["end"], "failed")
+        self.assertIn("did not come back", report["why"])
+
+    def test_keys_without_effect_are_named_with_their_place(self):
+        scenario = self.scenario("hil", "board", "library")
+        with open(scenario) as file:
+            text = file.read()
+        with open(scenario, "w") as file:
+            file.write(text.replace("ships_controllers, every: 10ms", "ships_controllers, every: 10ms, memory: 1GiB"))
+        done = subprocess.run([ISOCHRON, "check", "--trust", scenario], capture_output=True, text=True, timeout=60)
+        self.assertIn("`memory` has no effect here: it is for executables, and this is a library", done.stdout)
+        self.assertRegex(done.stdout, r"pair\.yaml:\d+:\d+: `memory`")
+
+    def test_programs_drive_agents_in_both_modes(self):
+        with open(os.path.join(self.folder, "drives.py"), "w") as file:
+            file.write("import isochron\nrobot = isochron.attach()\nwhile robot.wait() is not None:\n"
+                       "    robot.write('throttle', 0.4 if robot.read('speed') < 8 else 0.0)\n")
+        digests = set()
+        for mode, compute in (("heartbeat", "measured"), ("repeatable", "{modelled: {fixed: 1ms}}"),
+                              ("repeatable", "{modelled: {fixed: 1ms}}")):
+            scenario = os.path.join(self.folder, "agents.yaml")
+            with open(scenario, "w") as file:
+                file.write(f"name: agents\nduration: 2s\nworld: {{model: {ROOT}/models/crossing.xml, step: 5ms}}\n"
+                           "agents:\n  heartbeat: 10ms\n  members:\n    car01: {kind: car, client: one}\n"
+                           "    car02: {kind: car, client: one, path: [[1.75, -40], [1.75, 110]], speed: 12}\n"
+                           "    car09: {kind: car, client: two}\nrobots:\n"
+                           "  car01: {programs: {pilot: {run: [/usr/bin/python3, drives.py], every: 20ms}}}\n"
+                           "  car09: {programs: {pilot: {run: [/usr/bin/python3, drives.py], every: 20ms}}}\n"
+                           f"time: {{mode: {mode}, compute: {compute}}}\n")
+            report, journal = self.run_it(scenario, mode)
+            by_name = {p["name"]: p for p in report["programs"]}
+            for car in ("car01", "car09"):
+                self.assertGreaterEqual(by_name[f"{car}/pilot"]["activations"], 90, f"{mode}: {report['programs']}")
+            if mode == "repeatable":
+                digests.add(report["digest"])
+                self.assertTrue(report["repeatable"])
+        self.assertEqual(len(digests), 1, digests)
+
+    def test_a_car_that_a_program_drives_has_no_path(self):
+        scenario = os.path.join(self.folder, "agents.yaml")
+        with open(scenario, "w") as file:
+            file.write(f"name: agents\nduration: 2s\nworld: {{model: {ROOT}/models/crossing.xml, step: 5ms}}\n"
+                       "agents: {heartbeat: 10ms, members: {car01: {kind: car, client: one, path: [[0, 0], [1, 0]]}}}\n"
+                       "robots: {car01: {programs: {pilot: {run: [/usr/bin/python3, walks.py], every: 20ms}}}}\n"
+                       "time: {mode: heartbeat}\n")
+        done = subprocess.run([ISOCHRON, "check", scenario], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("`path` is for built-in drivers, and programs drive `car01`", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
