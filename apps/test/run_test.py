@@ -44,7 +44,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(run("diff", self.path("a.mcap"), self.path("b.mcap")).returncode, 0)
         different = run("diff", self.path("a.mcap"), self.path("c.mcap"), "--json")
         self.assertEqual(different.returncode, 1)
-        self.assertEqual(json.loads(different.stdout)["first"]["topic"], "/prey/imu")
+        self.assertEqual(json.loads(different.stdout)["first"]["topic"], "/programs/prey/controller")
         self.assertEqual(a["simulated_s"], 1.0)
         self.assertEqual([p["activations"] for p in a["programs"]], [100, 100])
 
