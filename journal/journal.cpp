@@ -156,9 +156,12 @@ bool Journal::empty_ring(std::size_t producer) {
   return true;
 }
 
+/// Where somebody would wait for us, to be far behind is to be slow already; where records would be dropped, half a
+/// ring is left to be on the safe side.
 bool Journal::pressed() const {
+  const std::size_t share = options_.when_full == WhenFull::block ? 16 : 2;
   return std::ranges::any_of(
-      drained_, [](Producer* producer) { return producer->ring().used() > producer->ring().capacity() / 2; });
+      drained_, [share](Producer* producer) { return producer->ring().used() > producer->ring().capacity() / share; });
 }
 
 void Journal::finish_chunk() {
@@ -192,8 +195,9 @@ JournalSummary Journal::close(const std::string& name, const std::string& media_
 
 std::vector<std::uint64_t> Journal::dropped_by_channel() const {
   std::vector<std::uint64_t> dropped(channels_.size(), 0);
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    for (const auto& producer : producers_) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
+  for (const auto& producer : producers_) {
+    if (producer->dropped() == 0) continue;
+    for (std::size_t i = 0; i < channels_.size(); ++i) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
   }
   return dropped;
 }
