@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "core/ensure.hpp"
 #include "journal/journal_metadata.hpp"
+#include "journal/small_copy.hpp"
 
 namespace isochron {
 
@@ -34,7 +34,7 @@ struct DigestBuilder::Stream {
       XXH3_128bits_update(state, bytes, size);
       return;
     }
-    std::memcpy(gathering.data() + gathered, bytes, size);
+    small_copy(gathering.data() + gathered, static_cast<const std::byte*>(bytes), size);
     gathered += size;
   }
   void settle() {

@@ -29,6 +29,16 @@ void become_writer_thread(int niceness) {
   pthread_setname_np(pthread_self(), "journal");
 }
 
+/// The share of its ring that the producer farthest ahead of us has filled.
+double fullest(const std::vector<Producer*>& producers) {
+  double most = 0;
+  for (Producer* producer : producers) {
+    const RecordRing& ring = producer->ring();
+    most = std::max(most, static_cast<double>(ring.used()) / static_cast<double>(ring.capacity()));
+  }
+  return most;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Journal>, DiskError> Journal::create(Disk& disk, Clock& clock, const std::string& path,
@@ -156,18 +166,14 @@ bool Journal::empty_ring(std::size_t producer) {
   return true;
 }
 
-/// Where somebody would wait for us, to be far behind is to be slow already; where records would be dropped, half a
-/// ring is left to be on the safe side.
-bool Journal::pressed() const {
-  const std::size_t share = options_.when_full == WhenFull::block ? 16 : 2;
-  return std::ranges::any_of(
-      drained_, [share](Producer* producer) { return producer->ring().used() > producer->ring().capacity() / share; });
-}
+bool Journal::pressed() const { return fullest(drained_) > 0.5; }
 
 void Journal::finish_chunk() {
-  // Where records would be dropped speed is worth more than space; where a producer waits it is worth some.
-  const Compress in_a_hurry = options_.when_full == WhenFull::drop ? Compress::no : Compress::quick;
-  recorder_.finish_chunk(pressed() ? in_a_hurry : Compress::yes);
+  // Where records would be dropped, or somebody waits for us, speed is worth more than space; where somebody soon might
+  // have to wait, it is worth some.
+  constexpr double soon = 1.0 / 16;
+  const bool somebody_may_wait = options_.when_full == WhenFull::block && fullest(drained_) > soon;
+  recorder_.finish_chunk(pressed() ? Compress::no : somebody_may_wait ? Compress::quick : Compress::yes);
   chunk_since_ = clock_.now();
   notice_error();
 }

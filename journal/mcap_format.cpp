@@ -3,6 +3,7 @@
 #include <concepts>
 
 #include "journal/crc32.hpp"
+#include "journal/small_copy.hpp"
 
 namespace isochron::mcap {
 namespace {
@@ -140,7 +141,7 @@ void encode(Bytes& out, const Message& r) {
   std::memcpy(piece.data() + 15, &r.log_time, 8);
   std::memcpy(piece.data() + 23, &r.publish_time, 8);
   const std::size_t with_head = r.data.size() <= small ? r.data.size() : 0;
-  if (with_head != 0) std::memcpy(piece.data() + head_size, r.data.data(), with_head);
+  small_copy(piece.data() + head_size, r.data.data(), with_head);
   put_raw(out, View(piece).first(head_size + with_head));
   if (with_head != r.data.size()) put_raw(out, r.data);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "journal/small_copy.hpp"
+
 namespace isochron {
 namespace {
 
@@ -73,6 +75,7 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
       options.in_digest = topic.in_digest;
       options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
       options.message_encoding = described ? "cdr" : "raw";
+      lane.raw = !described && output.type->flat;
       lane.channel = record.journal().channel(
           topic.name, {output.type->name, output.type->schema, described ? "ros2msg" : "raw"}, options);
       lane.producer = one_thread ? together : &record.journal().producer(topic.name, ring);
@@ -96,10 +99,14 @@ void FlowRecorder::sent(const flow::Sent& message) {
   if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));
   if (lane.watch) lane.watch(message.value);
   if (lane.producer == nullptr) return;
-  const std::size_t size = message.type->encoded_size(message.value);
+  const std::size_t size = lane.raw ? message.type->size : message.type->encoded_size(message.value);
   const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
   if (room.data() == nullptr) return;
-  message.type->encode(message.value, room);
+  if (lane.raw) {
+    small_copy(room.data(), static_cast<const std::byte*>(message.value), size);
+  } else {
+    message.type->encode(message.value, room);
+  }
   lane.producer->commit();
 }
 

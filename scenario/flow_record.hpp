@@ -62,6 +62,7 @@ class FlowRecorder final : public flow::Recorder {
     ChannelId channel;
     Producer* producer;  // null = not journaled
     ParticipantId node;
+    bool raw = false;        // its bytes are its memory
     bool held_back = false;  // there is a pace, or somebody may pause the run
     Pacer pacer;
     Tally* tally;

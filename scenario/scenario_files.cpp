@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path absolute(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+fs::path whole(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
@@ -22,11 +22,11 @@ bool is_file(const fs::path& path) {
 
 class Collector {
  public:
-  explicit Collector(const Scenario& scenario) : folder_(absolute(scenario.folder)) {}
+  explicit Collector(const Scenario& scenario) : folder_(whole(scenario.folder)) {}
 
   /// Files keep their places relative to each other, so that paths in the scenario mean the same there.
   void add(const fs::path& file, bool secret = false) {
-    const fs::path path = absolute(file);
+    const fs::path path = whole(file);
     if (!is_file(path) || !seen_.insert(path.string()).second) return;
     files_.push_back({path.string(), path.string(), secret});
     if (path.extension() == ".xml") add_included_by(path);
