@@ -166,7 +166,8 @@ bool Journal::empty_ring(std::size_t producer) {
   return true;
 }
 
-bool Journal::pressed() const { return fullest(drained_) > 0.5; }
+/// Room was given back just now, so that somebody who waited has begun to fill the ring again.
+bool Journal::pressed() const { return fullest(drained_) > (options_.when_full == WhenFull::block ? 0.25 : 0.5); }
 
 void Journal::finish_chunk() {
   // Where records would be dropped, or somebody waits for us, speed is worth more than space; where somebody soon might

@@ -7,7 +7,7 @@
 
 namespace isochron {
 
-inline void small_copy(std::byte* to, const std::byte* from, std::size_t size) {
+[[gnu::always_inline]] inline void small_copy(std::byte* to, const std::byte* from, std::size_t size) {
   const auto ends = [&](auto word) {  // the first and the last so many bytes, which may overlap
     auto last = word;
     std::memcpy(&word, from, sizeof word);
