@@ -21,9 +21,11 @@ class CreepPace {
     wait_ = did ? soon : std::min(2 * wait_, seldom);
     next_ = seen_ + wait_;
   }
+  /// The question may have been lost, or the answer.
+  void ask_again() { paid(true); }
 
  private:
-  static constexpr std::uint64_t soon = 4, seldom = 1024;
+  static constexpr std::uint64_t soon = 4, seldom = 64;
   std::uint64_t seen_ = 0, next_ = soon, wait_ = soon;
 };
 

@@ -114,6 +114,11 @@ void Island::found(SimTime floor) {
   node_.creep_pace().paid(true);
 }
 
+void Island::restart(std::uint32_t other, std::uint32_t stream) {
+  peer_of(other).restart(stream);
+  node_.creep_pace().ask_again();
+}
+
 bool Island::resumed() const {
   return std::ranges::all_of(neighbours_, [](const Neighbour& neighbour) { return neighbour.peer->resumed(); });
 }

@@ -41,7 +41,7 @@ class Island : private FloorInquiry::Outside {
   [[nodiscard]] const Peer& peer(std::uint32_t other) const;
   void say_stop(const std::string& reason);
   /// The stream to that one begins anew, or the one from it (peer.hpp).
-  void restart(std::uint32_t other, std::uint32_t stream) { peer_of(other).restart(stream); }
+  void restart(std::uint32_t other, std::uint32_t stream);
   void restarted(std::uint32_t other, std::uint32_t stream) { peer_of(other).restarted(stream); }
   /// Nobody has to say yet how far a broken stream came.
   [[nodiscard]] bool resumed() const;

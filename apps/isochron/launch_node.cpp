@@ -196,7 +196,15 @@ std::string NodeProcess::why() const {
 
 bool NodeProcess::fetch() const {
   if (host_.empty()) return std::filesystem::exists(journal());
-  if (never_began() && process_->code() != no_connection) return false;
+  const auto clean_up = [this] {
+    ChildProcess remove(words(), "/dev/null", "/dev/null",
+                        "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
+    remove.wait();
+  };
+  if (never_began() && process_->code() != no_connection) {
+    clean_up();
+    return false;
+  }
   const std::string here = journal() + ".fetched";
   ChildProcess copy(words(), here, "/dev/null", fetching(quoted(journal_there_)));
   copy.wait();
@@ -206,9 +214,7 @@ bool NodeProcess::fetch() const {
     std::filesystem::remove(here, failed);
     return false;
   }
-  ChildProcess remove(words(), "/dev/null", "/dev/null",
-                      "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
-  remove.wait();
+  clean_up();
   return true;
 }
 
