@@ -12,6 +12,8 @@ namespace {
 
 /// So much is taken from one ring before the others have their turn.
 constexpr std::size_t turn_bytes = 512U << 10U;
+/// A full chunk of small records is gathered in 5 ms; where it took longer, something was in the way.
+constexpr WallSpan slow_chunk = std::chrono::milliseconds(15);
 
 McapWriterOptions writer_options(const JournalOptions& options) {
   McapWriterOptions writer;
@@ -170,12 +172,18 @@ bool Journal::empty_ring(std::size_t producer) {
 bool Journal::pressed() const { return fullest(drained_) > (options_.when_full == WhenFull::block ? 0.25 : 0.5); }
 
 void Journal::finish_chunk() {
-  // Where records would be dropped, or somebody waits for us, speed is worth more than space; where somebody soon might
-  // have to wait, it is worth some.
+  // Where records would be dropped, speed is worth more than space. Where somebody waits for us it is too, unless it is
+  // the disk that is slow: then what is packed is there sooner. Where somebody soon might have to wait, it is worth
+  // some.
   constexpr double soon = 1.0 / 16;
-  const bool somebody_may_wait = options_.when_full == WhenFull::block && fullest(drained_) > soon;
-  recorder_.finish_chunk(pressed() ? Compress::no : somebody_may_wait ? Compress::quick : Compress::yes);
-  chunk_since_ = clock_.now();
+  const WallTime now = clock_.now();
+  const bool slow_disk = now - chunk_since_ > slow_chunk;  // the one before it was written meanwhile
+  chunk_since_ = now;
+  const bool blocks = options_.when_full == WhenFull::block;
+  Compress how = Compress::yes;
+  if (blocks && fullest(drained_) > soon) how = Compress::quick;
+  if (pressed() && !(blocks && slow_disk)) how = Compress::no;
+  recorder_.finish_chunk(how);
   notice_error();
 }
 
