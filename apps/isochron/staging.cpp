@@ -144,7 +144,8 @@ std::string Staging::delivery(const Host& host, const std::string& missing) {
     brought += file->hash + " ";
     sent_ += file->content.size();
     script += "new=\"$store\"/" + file->hash + ".$$\n" + unpack(*file, "\"$new\"");
-    script += "[ \"$(sha256sum < \"$new\")\" = '" + file->hash + "  -' ]\n";  // or nothing of it is kept
+    script += "[ \"$(sha256sum < \"$new\")\" = '" + file->hash +
+              "  -' ] || { rm -f \"$new\"; echo 'a file came damaged' >&2; exit 1; }\n";
     script += "mv \"$new\" \"$store\"/" + file->hash + "\n";
   }
   for (const File* file : host.files) {
