@@ -59,7 +59,11 @@ struct DriftLedger::Ring {
 };
 
 DriftLedger::DriftLedger(std::size_t participants, std::size_t records, SimTime start)
-    : at_(participants, start), merged_(participants, WallTime::before_all()), least_(start), most_(start) {
+    : at_(participants, start),
+      merged_(participants, WallTime::before_all()),
+      least_(start),
+      at_least_(participants),
+      most_(start) {
   const std::size_t size = std::bit_ceil(std::max<std::size_t>(records, 2));
   for (std::size_t i = 0; i < participants; ++i) rings_.push_back(std::make_unique<Ring>(size, start));
 }
@@ -127,10 +131,11 @@ void DriftLedger::take(std::uint32_t who, const Record& record, const std::funct
   at_[who] = record.progress;
   merged_[who] = record.when;
   ++records_;
-  // Only the slowest moving on, or the fastest leaving, asks for a look at all the others.
+  // Only the last of the slowest moving on, or the fastest leaving, asks for a look at all the others.
   const bool left = record.progress == SimTime::never();
   if (!left) most_ = std::max(most_, record.progress);
-  if (before == least_ || (left && before == most_)) find_extremes();
+  const bool last_of_the_slowest = before == least_ && record.progress != least_ && --at_least_ == 0;
+  if (last_of_the_slowest || (left && before == most_)) find_extremes();
   if (least_ == SimTime::never()) return;  // all have left
   const SimSpan delta = most_ - least_;
   max_ = std::max(max_, delta);
@@ -146,6 +151,7 @@ void DriftLedger::find_extremes() {
     least_ = std::min(least_, t);
     most_ = std::max(most_, t);
   }
+  at_least_ = static_cast<std::size_t>(std::count(at_.begin(), at_.end(), least_));
 }
 
 std::uint64_t DriftLedger::missed() const {

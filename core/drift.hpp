@@ -83,6 +83,7 @@ class DriftLedger {
   std::vector<SimTime> at_;       // as of the merged moment; never() = left
   std::vector<WallTime> merged_;  // the newest stamp taken from each
   SimTime least_;
+  std::size_t at_least_;  // how many stand at least_
   SimTime most_;
   SimSpan max_;
   std::uint64_t records_ = 0;

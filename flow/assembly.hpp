@@ -45,6 +45,7 @@ class Assembly {
   /// The channels of each flow; the first one has the flow's digest.
   [[nodiscard]] const std::vector<std::vector<Channel*>>& ways() const { return ways_; }
   [[nodiscard]] std::vector<Node*>& nodes() { return nodes_; }
+  [[nodiscard]] const Node& node(std::uint32_t index) const { return *nodes_[index]; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] const std::vector<PortRef>& flows() const { return flows_; }
   [[nodiscard]] const Graph& graph() const { return system_.graph(); }

@@ -37,19 +37,30 @@ class CNode final : public DynamicNode {
   friend CNode& node_of(isochron_node* handle);
   isochron_node* handle() { return reinterpret_cast<isochron_node*>(this); }
 
+  // Messages of fixed size go straight to the functions in C; the others, as bytes, through heard() and fill().
   void heard(std::uint32_t input, const void* payload, SimTime t) override {
-    if (heard_[input] == nullptr) return;
     const auto [data, size] = view(input_type(input), payload);
-    heard_[input](self_, static_cast<std::int32_t>(input), data, size, t.ns());
+    heard_[input].call(self_, static_cast<std::int32_t>(input), data, size, t.ns());
     pass_on_failure();
   }
   void fill(std::uint32_t output, void* payload, SimTime t) override {
-    const PayloadType& type = output_type(output);
-    filling_ = type.flat ? nullptr : static_cast<PlainBytes*>(payload);
-    void* data = type.flat ? payload : filling_->cdr.data();
-    fill_[output](self_, static_cast<std::int32_t>(output), data, type.flat ? type.size : filling_->cdr.size(), t.ns());
+    filling_ = static_cast<PlainBytes*>(payload);
+    fill_[output].call(self_, static_cast<std::int32_t>(output), filling_->cdr.data(), filling_->cdr.size(), t.ns());
     filling_ = nullptr;
     pass_on_failure();
+  }
+  static void heard_flat(UserNode& self, InPort& port, const void* payload, SimTime t) {
+    CNode& node = static_cast<CNode&>(self);
+    const Heard& heard = node.heard_[port.id.index];
+    heard.call(node.self_, static_cast<std::int32_t>(port.id.index), payload, heard.size, t.ns());
+    node.pass_on_failure();
+  }
+  static void fill_flat(UserNode& self, OutPort& port, void* payload, SimTime t) {
+    CNode& node = static_cast<CNode&>(self);
+    const Fill& fill = node.fill_[port.index];
+    fill.call(node.self_, static_cast<std::int32_t>(port.index), payload, fill.size, t.ns());
+    node.pass_on_failure();
+    if (fill.gaps) clear_gaps(*port.info.type, payload);
   }
 
   struct View {
@@ -101,9 +112,18 @@ class CNode final : public DynamicNode {
   const Parameters* parameters_;  // while it is made
   void* self_ = nullptr;
   std::string why_;
-  std::vector<isochron_heard> heard_;
-  std::vector<isochron_fill> fill_;  // by output; null for events
-  std::deque<std::string> texts_;    // of parameters that were asked for
+  struct Heard {
+    isochron_heard call;  // null = it asks for the latest
+    std::size_t size;     // of a message, if that is fixed
+  };
+  struct Fill {
+    isochron_fill call;  // null for events
+    std::size_t size;
+    bool gaps;  // between the fields, which have to be cleared
+  };
+  std::vector<Heard> heard_;       // by input
+  std::vector<Fill> fill_;         // by output
+  std::deque<std::string> texts_;  // of parameters that were asked for
   PlainBytes* filling_ = nullptr;
 };
 
@@ -113,9 +133,10 @@ std::int32_t CNode::declare_input(isochron_node* handle, const char* name, const
   CNode& node = node_of(handle);
   return node.guarded(
       [&] {
-        const std::uint32_t index = node.add_input(name, dynamic_type(type));
-        node.heard_.push_back(heard);
-        return static_cast<std::int32_t>(index);
+        const PayloadType& message = dynamic_type(type);
+        node.heard_.push_back({heard, message.size});
+        if (heard != nullptr && !message.flat) return static_cast<std::int32_t>(node.add_input(name, message));
+        return static_cast<std::int32_t>(node.add_input(name, message, heard == nullptr ? nullptr : &heard_flat));
       },
       -1);
 }
@@ -136,8 +157,10 @@ std::int32_t CNode::declare_output(isochron_node* handle, const isochron_output*
         if (output->capacity != 0) info.capacity = output->capacity;
         info.varies = output->varies != 0;
         info.type = &dynamic_type(output->type);
-        node.fill_.push_back(event ? nullptr : output->fill);
-        return static_cast<std::int32_t>(node.add_output(std::move(info)));
+        node.fill_.push_back({event ? nullptr : output->fill, info.type->size,
+                              info.type->definition != nullptr && has_gaps(*info.type)});
+        if (!event && !info.type->flat) return static_cast<std::int32_t>(node.add_output(std::move(info)));
+        return static_cast<std::int32_t>(node.add_output(std::move(info), event ? nullptr : &fill_flat));
       },
       -1);
 }
@@ -183,7 +206,7 @@ void CNode::send(isochron_node* handle, std::int32_t output, std::int64_t time_n
   node.guarded(
       [&] {
         const bool event = output >= 0 && static_cast<std::size_t>(output) < node.fill_.size() &&
-                           node.fill_[static_cast<std::size_t>(output)] == nullptr;
+                           node.fill_[static_cast<std::size_t>(output)].call == nullptr;
         if (!event) throw std::runtime_error("send() names no event output");
         node.send_event(static_cast<std::uint32_t>(output), SimTime::from_ns(time_ns),
                         {static_cast<const std::byte*>(message), size});

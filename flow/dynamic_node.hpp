@@ -18,6 +18,13 @@ class DynamicNode : public UserNode {
 
   std::uint32_t add_input(std::string name, const PayloadType& type);
   std::uint32_t add_output(OutputInfo info);
+  /// The same for who is called without a detour over heard() and fill(). Null: keep the latest only; an event.
+  std::uint32_t add_input(std::string name, const PayloadType& type, InPort::Consume consume) {
+    return UserNode::add_input(std::move(name), type, consume).id.index;
+  }
+  std::uint32_t add_output(OutputInfo info, OutPort::Emit emit) {
+    return UserNode::add_output(std::move(info), emit).index;
+  }
 
   [[nodiscard]] const PayloadType& input_type(std::uint32_t input) const { return *inputs_[input].info.type; }
   [[nodiscard]] const PayloadType& output_type(std::uint32_t output) const { return *outputs_[output].info.type; }

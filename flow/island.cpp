@@ -1,5 +1,6 @@
 #include "flow/island.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "core/ensure.hpp"
@@ -39,6 +40,7 @@ void Island::join(std::uint32_t other, Transport& transport) {
 
 void Island::start(SimTime until) {
   for (Neighbour& neighbour : neighbours_) neighbour.peer->greet();
+  stop_ = until;
   node_.start(assembly_.graph().start);
   node_.set_stop(until);
 }
@@ -46,6 +48,10 @@ void Island::start(SimTime until) {
 Moved Island::go(std::uint32_t budget) {
   LoneHub hub;
   const Moved moved = node_.run(hub, budget);
+  if (moved == Moved::waiting && node_.creep_pace().due(node_.creeps())) {
+    node_.creep_pace().paid(false);  // not yet
+    inquiry().begin();
+  }
   for (Neighbour& neighbour : neighbours_) neighbour.peer->pump();
   return moved;
 }
@@ -61,7 +67,60 @@ Peer& Island::peer_of(std::uint32_t other) {
 const Peer& Island::peer(std::uint32_t other) const { return const_cast<Island*>(this)->peer_of(other); }
 
 Result<Done, std::string> Island::arrived(std::uint32_t other, std::span<const std::byte> bytes) {
-  return peer_of(other).arrived(bytes);
+  const auto taken = peer_of(other).arrived(bytes);
+  return taken ? inquire(other) : taken;
+}
+
+FloorInquiry& Island::inquiry() {
+  FloorInquiry::Outside& outside = *this;
+  if (!inquiry_) inquiry_ = std::make_unique<FloorInquiry>(assembly_, self_, outside);
+  return *inquiry_;
+}
+
+/// Passes on what that one asked and answered.
+Result<Done, std::string> Island::inquire(std::uint32_t other) {
+  Peer& peer = peer_of(other);
+  Result<Done, std::string> taken = done();
+  for (const wire::Ask& ask : peer.take_asks()) {
+    if (taken) taken = inquiry().asked(other, ask);
+  }
+  for (const wire::Answer& answer : peer.take_answers()) {
+    if (taken) taken = inquiry().answered(answer);
+  }
+  return taken ? taken : fail("node " + peer.name() + ": " + taken.error());
+}
+
+std::vector<std::uint32_t> Island::before_here() const {
+  std::vector<std::uint32_t> all;
+  for (const Neighbour& neighbour : neighbours_) {
+    if (neighbour.peer->may_send_before(stop_)) all.push_back(neighbour.node);
+  }
+  return all;
+}
+
+Statement Island::state() const {
+  Statement statement;
+  flow::state(assembly_, inquiry_->links(), self_, statement);
+  for (Statement::Count& known : statement.known) {
+    const Peer& source = peer(inquiry_->links().source(known.link));
+    if (!source.may_send_before(stop_, known.link)) known.messages = nothing_more;
+  }
+  return statement;
+}
+
+void Island::found(SimTime floor) {
+  if (floor <= node_.at()) return;
+  for (Neighbour& neighbour : neighbours_) neighbour.peer->hear_floor(floor);
+  node_.creep_pace().paid(true);
+}
+
+void Island::restart(std::uint32_t other, std::uint32_t stream) {
+  peer_of(other).restart(stream);
+  node_.creep_pace().ask_again();
+}
+
+bool Island::resumed() const {
+  return std::ranges::all_of(neighbours_, [](const Neighbour& neighbour) { return neighbour.peer->resumed(); });
 }
 
 void Island::say_stop(const std::string& reason) {

@@ -12,11 +12,12 @@
 #include <memory>
 #include <vector>
 
+#include "flow/floor_inquiry.hpp"
 #include "flow/peer.hpp"
 
 namespace isochron::flow {
 
-class Island {
+class Island : private FloorInquiry::Outside {
  public:
   /// The assembly is split (AssemblyPlan::split).
   Island(Assembly& assembly, std::uint32_t self);
@@ -39,18 +40,34 @@ class Island {
   [[nodiscard]] bool waits_for(std::uint32_t other) const;
   [[nodiscard]] const Peer& peer(std::uint32_t other) const;
   void say_stop(const std::string& reason);
+  /// The stream to that one begins anew, or the one from it (peer.hpp).
+  void restart(std::uint32_t other, std::uint32_t stream);
+  void restarted(std::uint32_t other, std::uint32_t stream) { peer_of(other).restarted(stream); }
+  /// Nobody has to say yet how far a broken stream came.
+  [[nodiscard]] bool resumed() const;
 
  private:
+  // What an inquiry for the floor needs.
+  [[nodiscard]] std::vector<std::uint32_t> before_here() const override;
+  [[nodiscard]] Statement state() const override;
+  void ask(std::uint32_t whom, const wire::Ask& ask) override { peer_of(whom).say(ask); }
+  void answer(std::uint32_t whom, const wire::Answer& answer) override { peer_of(whom).say(answer); }
+  void found(SimTime floor) override;
+
   struct Neighbour {
     std::uint32_t node;
     std::unique_ptr<Peer> peer;
   };
   [[nodiscard]] Peer& peer_of(std::uint32_t other);
+  FloorInquiry& inquiry();
+  Result<Done, std::string> inquire(std::uint32_t other);
 
   Assembly& assembly_;
   Node& node_;
   std::uint32_t self_;
+  SimTime stop_;
   std::vector<Neighbour> neighbours_;
+  std::unique_ptr<FloorInquiry> inquiry_;  // once somebody creeps
 };
 
 }  // namespace isochron::flow

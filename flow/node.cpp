@@ -136,6 +136,17 @@ void Node::promise_at_least(SimTime at) {
   }
 }
 
+bool Node::hear_floor(SimTime floor) {
+  const SimTime before = at();
+  for (std::uint32_t i = 0; i < input_count_; ++i) {
+    In& in = inputs_[i];
+    if (!in.event || floor <= in.promised || in.channel->written.load(std::memory_order_acquire) != in.read) continue;
+    in.promised = floor;
+    tree_.set(i, pack({floor, Phase::consume, i}));
+  }
+  return at() > before;
+}
+
 void Node::take(In& in, const Slot& slot) {
   const void* payload = in.decoded == nullptr ? slot.payload : decode(in, slot);
   in.port->latest = payload;

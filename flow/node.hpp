@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "flow/channel.hpp"
+#include "flow/creep_pace.hpp"
 #include "flow/key_tree.hpp"
 #include "flow/recorder.hpp"
 #include "flow/user_node.hpp"
@@ -105,8 +106,11 @@ class Node {
   [[nodiscard]] SimTime first_certain() const;
   /// No event of this node is earlier than `at`, as somebody knows who sees all nodes. Who waits for it may look again.
   void promise_at_least(SimTime at);
+  /// The same of all that can still come here (floor.hpp). Whether that brought the node on.
+  bool hear_floor(SimTime floor);
   /// How many promises came since it stepped last: many of them mean that nodes creep, by turns of their lookahead.
   [[nodiscard]] std::uint64_t creeps() const { return creeps_; }
+  CreepPace& creep_pace() { return creep_pace_; }
   /// The least key's time: nothing earlier will happen here.
   [[nodiscard]] SimTime at() const { return key_time(tree_.key(tree_.least())); }
 
@@ -195,6 +199,7 @@ class Node {
   UserNode& user_;
   std::uint64_t steps_ = 0;
   std::uint64_t creeps_ = 0;
+  CreepPace creep_pace_;
   std::uint32_t event_count_ = 0;
   std::uint32_t index_;
   bool starved_ = false;

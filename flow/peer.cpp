@@ -1,5 +1,6 @@
 #include "flow/peer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/time_text.hpp"
@@ -65,9 +66,42 @@ wire::Hello Peer::hello(std::uint32_t from) const {
 }
 
 void Peer::greet() {
+  started_ = true;
   out_.clear();
   wire::append(out_, hello(self_));
+  put_resume();
   transport_.send(out_);
+}
+
+void Peer::restart(std::uint32_t stream) {
+  if (!started_) return;  // nothing was sent
+  awaited_ = stream;
+  out_.clear();
+  wire::append(out_, hello(self_));
+  put_resume();
+  for (Receiving& line : receiving_) {
+    line.credited = 0;
+    pump(line);
+  }
+  transport_.send(out_);
+}
+
+void Peer::restarted(std::uint32_t stream) {
+  reader_ = wire::FrameReader();
+  greeted_ = false;
+  resumes_ = stream;
+  if (!started_) return;
+  out_.clear();
+  put_resume();
+  transport_.send(out_);
+}
+
+/// With each greeting too, in case the first one was lost with our own stream.
+void Peer::put_resume() {
+  if (resumes_ == 0) return;
+  wire::Resume resume{resumes_, {}};
+  for (const Receiving& line : receiving_) resume.lines.push_back({line.line, line.written, line.promised});
+  wire::append(out_, resume);
 }
 
 void Peer::say_stop(const std::string& reason) {
@@ -79,7 +113,9 @@ void Peer::say_stop(const std::string& reason) {
 void Peer::pump() {
   if (!fenced_.empty()) return;
   out_.clear();
-  for (Sending& line : sending_) pump(line);
+  if (awaited_ == 0) {
+    for (Sending& line : sending_) pump(line);
+  }
   for (Receiving& line : receiving_) pump(line);
   if (!out_.empty()) transport_.send(out_);
 }
@@ -111,7 +147,7 @@ void Peer::pump(Receiving& line) {
   // any size suffice.
   const bool alone = out_.empty();
   if (owed == 0 || (alone && owed < line.channel->capacity / 2)) return;
-  wire::append(out_, wire::Credit{line.line, static_cast<std::uint32_t>(consumed - line.credited)});
+  wire::append(out_, wire::Credit{line.line, consumed});
   line.credited = consumed;
 }
 
@@ -162,9 +198,9 @@ Peer::Receiving* Peer::receiving(std::uint32_t number) {
 
 Result<Done, std::string> Peer::check_stamp(const Receiving& line, const wire::MessageFrame& message) const {
   if (line.channel->kind == FlowKind::event) {
-    if (message.time < line.promised) {
-      return refuse(&line, "an event at " + to_string(message.time) + ", but none before " + to_string(line.promised) +
-                               " was promised");
+    if (message.time < line.earliest()) {
+      return refuse(&line, "an event at " + to_string(message.time) + ", but none before " +
+                               to_string(line.earliest()) + " was promised");
     }
     if (message.next < message.time) return refuse(&line, "a promise earlier than its event");
     return done();
@@ -217,7 +253,7 @@ Result<Done, std::string> Peer::take(const wire::Bound& bound) {
     return refuse(line, "a promise going back from " + to_string(line->promised) + " to " + to_string(bound.time));
   }
   line->promised = bound.time;
-  line->channel->bound.store(bound.time.ns(), std::memory_order_release);
+  line->channel->bound.store(line->earliest().ns(), std::memory_order_release);
   return done();
 }
 
@@ -226,9 +262,9 @@ Result<Done, std::string> Peer::take(const wire::Credit& credit) {
   for (Sending& line : sending_) {
     if (line.line != credit.line) continue;
     Reader& reader = *line.end;
-    const std::uint64_t consumed = reader.consumed.load(std::memory_order_acquire) + credit.count;
-    if (consumed > line.sent) return refuse(nullptr, "credit for messages that were never sent");
-    reader.consumed.store(consumed, std::memory_order_release);
+    if (credit.consumed > line.sent) return refuse(nullptr, "credit for messages that were never sent");
+    if (credit.consumed < reader.consumed.load(std::memory_order_acquire)) return refuse(nullptr, "credit going back");
+    reader.consumed.store(credit.consumed, std::memory_order_release);
     return done();
   }
   return refuse(nullptr, "credit for line " + std::to_string(credit.line) + ", which there is not");
@@ -237,6 +273,54 @@ Result<Done, std::string> Peer::take(const wire::Credit& credit) {
 Result<Done, std::string> Peer::take(const wire::Stop& stop) {
   stopped_ = stop.reason.empty() ? "it stopped" : stop.reason;
   return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::Ask& ask) {
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
+  asks_.push_back(ask);
+  return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::Answer& answer) {
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
+  answers_.push_back(answer);
+  return done();
+}
+
+Result<Done, std::string> Peer::take(const wire::Resume& resume) {
+  if (!greeted_) return refuse(nullptr, "it sent before it said hello");
+  if (awaited_ == 0 || resume.stream != awaited_) return done();  // of an older stream
+  if (resume.lines.size() != sending_.size()) return refuse(nullptr, "it resumes other flows than the agreed ones");
+  for (std::size_t i = 0; i < sending_.size(); ++i) {
+    Sending& line = sending_[i];
+    const auto& [number, received, promised] = resume.lines[i];
+    const bool sound = number == line.line && received <= line.sent &&
+                       received >= (*line.end).consumed.load(std::memory_order_acquire);
+    if (!sound) return refuse(nullptr, "it resumes where it cannot be");
+    line.sent = received;
+    line.promised = promised;
+  }
+  awaited_ = 0;
+  pump();
+  return done();
+}
+
+void Peer::hear_floor(SimTime floor) {
+  for (Receiving& line : receiving_) {
+    if (line.channel->kind != FlowKind::event || floor <= line.earliest()) continue;
+    line.floor = floor;
+    line.channel->bound.store(floor.ns(), std::memory_order_release);
+  }
+}
+
+bool Peer::may_send_before(SimTime stop) const {
+  return std::any_of(receiving_.begin(), receiving_.end(),
+                     [stop](const Receiving& line) { return line.earliest() < stop; });
+}
+
+bool Peer::may_send_before(SimTime stop, std::uint32_t line) const {
+  return std::any_of(receiving_.begin(), receiving_.end(),
+                     [stop, line](const Receiving& one) { return one.line == line && one.earliest() < stop; });
 }
 
 }  // namespace isochron::flow

@@ -7,11 +7,20 @@
 // a stamp or promise going back, more messages than there is room for, a line that was not agreed on, a second hello,
 // another version or scenario: the peer is fenced off with a sentence that names flow and node. What came before stays.
 //
+// A stream of bytes to or from the other side may break and begin anew, as often as it likes (restart(), restarted()).
+// Nothing is kept for that: a message for which there is no credit yet still lies in its channel. The side that hears
+// the new stream says in a resume frame how far it had come, and the other goes on from there.
+//
+//     stream 1 ──✗    restart(2) ──► hello, credits ──► restarted(2)
+//                                ◄── resume 2: line 0 has 17 messages
+//                     message 18 …
+//
 // Requires: greet() first; pump() whenever the node has stepped; arrived() with bytes as they come.
 // Threads:  owner thread. Cost: no allocation once buffers have grown; one send for all that a turn produced.
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/result.hpp"
@@ -35,6 +44,27 @@ class Peer {
   /// Takes bytes that came. Fails: why the peer was fenced off; it stays fenced.
   Result<Done, std::string> arrived(std::span<const std::byte> bytes);
   void say_stop(const std::string& reason);
+  /// What we sent may not have come: a new stream begins, with this number.
+  void restart(std::uint32_t stream);
+  /// The other side's stream begins anew; what is left of the old one never comes.
+  void restarted(std::uint32_t stream);
+  /// Whether the other side knows that it has everything, as far as we can tell.
+  [[nodiscard]] bool resumed() const { return awaited_ == 0; }
+
+  /// Of inquiries (floor_inquiry.hpp).
+  template <class Frame>
+  void say(const Frame& frame) {
+    out_.clear();
+    wire::append(out_, frame);
+    transport_.send(out_);
+  }
+  [[nodiscard]] std::vector<wire::Ask> take_asks() { return std::exchange(asks_, {}); }
+  [[nodiscard]] std::vector<wire::Answer> take_answers() { return std::exchange(answers_, {}); }
+  /// Nothing earlier can come from there, whatever was promised.
+  void hear_floor(SimTime floor);
+  /// Whether a message or event before `stop` can still come; of one line: of the flows between the two.
+  [[nodiscard]] bool may_send_before(SimTime stop) const;
+  [[nodiscard]] bool may_send_before(SimTime stop, std::uint32_t line) const;
   /// The connection is gone. Says what was lost with it.
   [[nodiscard]] std::string lost() const;
 
@@ -58,17 +88,23 @@ class Peer {
     std::uint64_t credited = 0;
     SimTime promised;
     SimSpan keeps;  // the period that it must keep; zero = any
+    SimTime floor = SimTime::before_all();
+    [[nodiscard]] SimTime earliest() const { return std::max(promised, floor); }
   };
   Result<Done, std::string> take(const wire::Hello& hello);
   Result<Done, std::string> take(const wire::MessageFrame& message);
   Result<Done, std::string> take(const wire::Bound& bound);
   Result<Done, std::string> take(const wire::Credit& credit);
   Result<Done, std::string> take(const wire::Stop& stop);
+  Result<Done, std::string> take(const wire::Ask& ask);
+  Result<Done, std::string> take(const wire::Answer& answer);
+  Result<Done, std::string> take(const wire::Resume& resume);
   Result<Done, std::string> check_stamp(const Receiving& line, const wire::MessageFrame& message) const;
   Failure<std::string> refuse(const Receiving* line, const std::string& why) const;
   Receiving* receiving(std::uint32_t line);
   void pump(Sending& line);
   void pump(Receiving& line);
+  void put_resume();
   [[nodiscard]] wire::Hello hello(std::uint32_t from) const;
 
   Assembly& assembly_;
@@ -82,6 +118,11 @@ class Peer {
   std::vector<Receiving> receiving_;
   wire::FrameReader reader_;
   wire::Bytes out_;
+  std::vector<wire::Ask> asks_;
+  std::vector<wire::Answer> answers_;
+  std::uint32_t awaited_ = 0;  // our stream, of which we do not know yet how far the old one came
+  std::uint32_t resumes_ = 0;  // the other's stream, if it is not the first
+  bool started_ = false;       // greet() was called
   bool greeted_ = false;
   std::string fenced_;
   std::string stopped_;

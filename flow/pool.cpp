@@ -23,6 +23,7 @@
 #include "flow/crash.hpp"
 #include "flow/futex.hpp"
 #include "flow/serial.hpp"
+#include "flow/statement_board.hpp"
 #include "rt/cpu_clock.hpp"
 
 namespace isochron::flow {
@@ -93,8 +94,8 @@ class Pool {
   static constexpr bool concurrent = true;
   [[nodiscard]] static bool sleepy() { return true; }
 
-  Pool(Assembly& assembly, const Options& options)
-      : assembly_(assembly), options_(options), statuses_(assembly.nodes().size()) {}
+  Pool(Assembly& assembly, const Options& options, StatementBoard& board)
+      : assembly_(assembly), options_(options), board_(board), statuses_(assembly.nodes().size()) {}
 
   /// Everybody whom `ready` names has news. Returns at the end, or when turns cost too little for helpers.
   RunReport run(ReadyQueue& ready, std::uint32_t workers) {
@@ -140,6 +141,7 @@ class Pool {
   void work(std::uint32_t worker) {
     std::minstd_rand random(static_cast<std::uint32_t>(options_.disturb + worker));
     CheapTurns turns(worker == 0 ? options_.grain : WallSpan::zero());
+    CreepEnder creeping(board_);
     std::unique_lock lock(mutex_);
     while (next(lock)) {
       const std::uint32_t node = queue_.front();
@@ -147,7 +149,7 @@ class Pool {
       queued_.store(queue_.size(), std::memory_order_relaxed);
       ++busy_;
       lock.unlock();
-      const bool cheap = turns.found_with([&] { turn(node); });
+      const bool cheap = turns.found_with([&] { turn(node, creeping); });
       if (options_.disturb != 0 && random() % 8 == 0) std::this_thread::yield();
       lock.lock();
       --busy_;
@@ -185,7 +187,7 @@ class Pool {
     return found || !queue_.empty();
   }
 
-  void turn(std::uint32_t n) {
+  void turn(std::uint32_t n, CreepEnder& creeping) {
     Node& node = *assembly_.nodes()[n];
     NodeStatus& status = statuses_[n];
     status.state.store(running);
@@ -194,6 +196,7 @@ class Pool {
     Moved moved = Moved::done;
     try {
       moved = node.run(*this, turn_budget);
+      if (creeping.after_turn(node, [this](std::uint32_t other) { wake(other); })) moved = Moved::on;
     } catch (const std::exception& error) {
       failed(n, error.what());
     } catch (...) {
@@ -239,6 +242,7 @@ class Pool {
 
   Assembly& assembly_;
   const Options& options_;
+  StatementBoard& board_;
   std::vector<NodeStatus> statuses_;
   std::mutex mutex_;
   std::condition_variable news_;
@@ -270,11 +274,12 @@ RunReport run_pool(Assembly& assembly, const Options& options) {
   SerialRun serial(assembly, options);
   serial.set_stop(options.until);
   RunReport report;
+  StatementBoard board(assembly);
   bool helpers_pay = options.grain <= WallSpan::zero();
   for (bool more = !serial.failed(); more;) {
     if (!helpers_pay) report = serial.watched([&] { helpers_pay = run_alone(serial, options); });
     if (!helpers_pay) break;
-    Pool pool(assembly, options);
+    Pool pool(assembly, options, board);
     report = pool.run(serial.ready(), workers);
     more = pool.too_cheap();
     helpers_pay = false;

@@ -27,12 +27,13 @@ std::uint32_t processes_for(std::size_t nodes, const Options& options) {
 
 RunReport run_processes(Assembly& assembly, const Options& options) {
   Children children(assembly, options, processes_for(assembly.nodes().size(), options));
+  StatementBoard board(assembly);
   HomeCore home(5 * options.grain);  // a turn that costs less than waking another core
   const bool enough_cores = children.count() <= home.cores();
   return children.run([&](const Children::Group& group) {
     std::vector<Node*> nodes;
     NodeStatus& leader = children.statuses()[group.front()];
-    SignalHub hub(children.statuses(), children.control(), group.front(), clock_of(options), options.disturb,
+    SignalHub hub(children.statuses(), children.control(), board, group.front(), clock_of(options), options.disturb,
                   children.leaders());
     if (!enough_cores) home.settle();
     for (const std::uint32_t n : group) {

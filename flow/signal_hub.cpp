@@ -24,9 +24,10 @@ void SignalHub::loop(std::span<Node* const> nodes, const std::function<Patience(
   while (!ended()) {
     const Round made = home.turn([&] { return round(nodes, budget); });
     if (disturb_ != 0) disturb();
-    if (made == Round::finished) return;
+    if (made == Round::finished) break;
     if (made == Round::waits && !watch(nodes, patience())) sleep(nodes);
   }
+  for (const Node* node : nodes) creeping_.state(node->index());  // nobody will be there to be asked
 }
 
 /// A turn for everybody. Where there are several, one that stepped may have brought news for another.
@@ -37,7 +38,8 @@ SignalHub::Round SignalHub::round(std::span<Node* const> nodes, std::uint32_t bu
     statuses_[self_].state.store(node->index(), std::memory_order_relaxed);
     status.post_running();
     const std::uint64_t steps = node->steps();
-    const Moved result = node->run(*this, budget);
+    Moved result = node->run(*this, budget);
+    if (creeping_.after_turn(*node, [this](std::uint32_t other) { wake(other); })) result = Moved::on;
     status.post(*node);
     moved = moved || result == Moved::on || (nodes.size() > 1 && node->steps() != steps);
     finished = finished && node->finished();

@@ -15,6 +15,7 @@
 #include "flow/futex.hpp"
 #include "flow/home_core.hpp"
 #include "flow/stall.hpp"
+#include "flow/statement_board.hpp"
 
 namespace isochron::flow {
 
@@ -33,11 +34,12 @@ class SignalHub {
  public:
   static constexpr bool concurrent = true;
   /// `leaders`: whom to wake for each node; empty = each for itself.
-  SignalHub(std::span<NodeStatus> statuses, RunControl& control, std::uint32_t self, Clock& clock,
-            std::uint64_t disturb = 0, std::span<const std::uint32_t> leaders = {})
+  SignalHub(std::span<NodeStatus> statuses, RunControl& control, StatementBoard& board, std::uint32_t self,
+            Clock& clock, std::uint64_t disturb = 0, std::span<const std::uint32_t> leaders = {})
       : statuses_(statuses),
         leaders_(leaders),
         control_(control),
+        creeping_(board),
         self_(self),
         clock_(clock),
         disturb_(disturb),
@@ -77,6 +79,7 @@ class SignalHub {
   std::span<NodeStatus> statuses_;
   std::span<const std::uint32_t> leaders_;
   RunControl& control_;
+  CreepEnder creeping_;
   std::uint32_t self_;
   Clock& clock_;
   std::uint64_t disturb_;

@@ -14,7 +14,7 @@ namespace {
 class Threads {
  public:
   Threads(Assembly& assembly, const Options& options)
-      : assembly_(assembly), options_(options), statuses_(assembly.nodes().size()) {}
+      : assembly_(assembly), options_(options), statuses_(assembly.nodes().size()), board_(assembly) {}
 
   RunReport run() {
     std::vector<std::thread> threads;
@@ -37,7 +37,7 @@ class Threads {
     const SignalStack stack;
     node_runs(n);
     Node& node = *assembly_.nodes()[n];
-    SignalHub hub(statuses_, control_, n, clock_of(options_), options_.disturb);
+    SignalHub hub(statuses_, control_, board_, n, clock_of(options_), options_.disturb);
     try {
       node.start(assembly_.graph().start);
       node.set_stop(options_.until);
@@ -80,6 +80,7 @@ class Threads {
   const Options& options_;
   std::vector<NodeStatus> statuses_;
   RunControl control_;
+  StatementBoard board_;
   std::mutex mutex_;
   RunReport report_;
 };

@@ -5,7 +5,7 @@
 namespace isochron::flow::wire {
 namespace {
 
-enum class Kind : std::uint8_t { hello = 1, message = 2, bound = 3, credit = 4, stop = 5 };
+enum class Kind : std::uint8_t { hello = 1, message, bound, credit, stop, ask, answer, resume };
 constexpr std::size_t size_field = 4;
 constexpr std::size_t max_lines = 65535;
 
@@ -68,6 +68,13 @@ class Body {
     return text;
   }
   std::span<const std::byte> rest() { return std::exchange(bytes_, {}); }
+  /// How many things of at least `size` bytes follow; more than can be there is a mistake.
+  std::uint32_t get_count(std::size_t size) {
+    const auto count = get<std::uint32_t>();
+    if (count <= bytes_.size() / size) return count;
+    ok_ = false;
+    return 0;
+  }
   [[nodiscard]] bool ok() const { return ok_; }
   /// All was there and nothing is left over.
   [[nodiscard]] bool exact() const { return ok_ && bytes_.empty(); }
@@ -102,6 +109,45 @@ std::string read_hello(Body& body, Frame& frame) {
   return "";
 }
 
+void read_counts(Body& body, std::vector<Statement::Count>& counts) {
+  const std::uint32_t all = body.get_count(12);
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const auto link = body.get<std::uint32_t>();
+    counts.push_back({link, body.get<std::uint64_t>()});
+  }
+}
+
+std::string read_answer(Body& body, Frame& frame) {
+  Answer answer;
+  answer.origin = body.get<std::uint32_t>();
+  answer.number = body.get<std::uint32_t>();
+  const std::uint32_t all = body.get_count(20);
+  for (std::uint32_t i = 0; i < all && body.ok(); ++i) {
+    Statement& statement = answer.statements.emplace_back();
+    statement.node = body.get<std::uint32_t>();
+    statement.first = body.get_time();
+    read_counts(body, statement.known);
+    read_counts(body, statement.sent);
+  }
+  if (!body.exact()) return "an answer frame of the wrong size";
+  frame = std::move(answer);
+  return "";
+}
+
+std::string read_resume(Body& body, Frame& frame) {
+  Resume resume;
+  resume.stream = body.get<std::uint32_t>();
+  const std::uint32_t all = body.get_count(20);
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const auto line = body.get<std::uint32_t>();
+    const auto received = body.get<std::uint64_t>();
+    resume.lines.push_back({line, received, body.get_time()});
+  }
+  if (!body.exact()) return "a resume frame of the wrong size";
+  frame = std::move(resume);
+  return "";
+}
+
 std::string read_frame(std::span<const std::byte> bytes, Frame& frame) {
   Body body(bytes);
   const auto kind = body.get<Kind>();
@@ -127,7 +173,7 @@ std::string read_frame(std::span<const std::byte> bytes, Frame& frame) {
     }
     case Kind::credit: {
       const auto line = body.get<std::uint32_t>();
-      const Credit credit{line, body.get<std::uint32_t>()};
+      const Credit credit{line, body.get<std::uint64_t>()};
       if (!body.exact()) return "a credit frame of the wrong size";
       frame = credit;
       return "";
@@ -138,6 +184,17 @@ std::string read_frame(std::span<const std::byte> bytes, Frame& frame) {
       frame = std::move(stop);
       return "";
     }
+    case Kind::ask: {
+      const auto origin = body.get<std::uint32_t>();
+      const Ask ask{origin, body.get<std::uint32_t>()};
+      if (!body.exact()) return "an ask frame of the wrong size";
+      frame = ask;
+      return "";
+    }
+    case Kind::answer:
+      return read_answer(body, frame);
+    case Kind::resume:
+      return read_resume(body, frame);
   }
   return "a frame of unknown kind " + std::to_string(static_cast<int>(kind));
 }
@@ -169,12 +226,44 @@ void append(Bytes& to, const Bound& bound) {
 void append(Bytes& to, const Credit& credit) {
   const FrameScope frame(to, Kind::credit);
   put(to, credit.line);
-  put(to, credit.count);
+  put(to, credit.consumed);
 }
 
 void append(Bytes& to, const Stop& stop) {
   const FrameScope frame(to, Kind::stop);
   put_text(to, stop.reason);
+}
+
+void append(Bytes& to, const Ask& ask) {
+  const FrameScope frame(to, Kind::ask);
+  put(to, ask.origin);
+  put(to, ask.number);
+}
+
+void append(Bytes& to, const Answer& answer) {
+  const FrameScope frame(to, Kind::answer);
+  put(to, answer.origin);
+  put(to, answer.number);
+  put(to, static_cast<std::uint32_t>(answer.statements.size()));
+  for (const Statement& statement : answer.statements) {
+    put(to, statement.node);
+    put(to, statement.first.ns());
+    for (const auto* counts : {&statement.known, &statement.sent}) {
+      put(to, static_cast<std::uint32_t>(counts->size()));
+      for (const auto& [link, messages] : *counts) put(to, link), put(to, messages);
+    }
+  }
+}
+
+void append(Bytes& to, const Resume& resume) {
+  const FrameScope frame(to, Kind::resume);
+  put(to, resume.stream);
+  put(to, static_cast<std::uint32_t>(resume.lines.size()));
+  for (const auto& [line, received, promised] : resume.lines) {
+    put(to, line);
+    put(to, received);
+    put(to, promised.ns());
+  }
 }
 
 std::span<std::byte> append_message(Bytes& to, std::uint32_t line, SimTime time, SimTime next, std::size_t payload) {

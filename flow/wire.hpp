@@ -7,14 +7,20 @@
 //              payload type u64 }
 //     message  line u32, time i64, next i64, payload
 //     bound    line u32, time i64                promise of an event flow; costs no credit
-//     credit   line u32, count u32               so many messages were consumed
+//     credit   line u32, consumed u64            so many messages were consumed, all in all
 //     stop     reason text
+//     ask      origin u32, number u32            node `origin` creeps: state yourself, and ask those before you
+//     answer   origin u32, number u32, statements: u32 × { node u32, first i64, known, sent: u32 × { line u32,
+//              messages u64 } }                  see floor.hpp; without statements: somebody else has asked already
+//     resume   stream u32, lines: u32 × { line u32, received u64, promised i64 }
+//                                                the other's stream began anew: from where it has to go on
 //
-// A line is one sink of one flow; text is u16 length and bytes. hello comes first and once in each direction.
+// A line is one sink of one flow; text is u16 length and bytes. hello comes first and once in each direction, and again
+// where a stream begins anew.
 //
 // Promises: the reader accepts whole frames only, in any slicing of the stream; it never reads beyond what came and
-// never
-//           keeps more than the largest frame. What is wrong is said in a sentence; after that the stream is dead.
+//           never keeps more than the largest frame. What is wrong is said in a sentence; after that the stream is
+//           dead.
 // Threads:  owner thread. Cost: no allocation once the buffers have grown to the largest frame.
 
 #include <cstddef>
@@ -27,11 +33,12 @@
 
 #include "core/result.hpp"
 #include "core/time.hpp"
+#include "flow/statement.hpp"
 
 namespace isochron::flow::wire {
 
 inline constexpr std::uint32_t magic = 0x464f5349;  // "ISOF"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 inline constexpr std::size_t default_largest_frame = (256U << 20U) + 4096;  // the largest message, and its head
 
 struct Line {
@@ -60,18 +67,39 @@ struct Bound {
 };
 struct Credit {
   std::uint32_t line = 0;
-  std::uint32_t count = 0;
+  std::uint64_t consumed = 0;
 };
 struct Stop {
   std::string reason;
 };
-using Frame = std::variant<Hello, MessageFrame, Bound, Credit, Stop>;
+struct Ask {
+  std::uint32_t origin = 0;
+  std::uint32_t number = 0;
+};
+struct Answer {
+  std::uint32_t origin = 0;
+  std::uint32_t number = 0;
+  std::vector<Statement> statements;
+};
+struct Resume {
+  struct Line {
+    std::uint32_t line = 0;
+    std::uint64_t received = 0;
+    SimTime promised;
+  };
+  std::uint32_t stream = 0;
+  std::vector<Line> lines;
+};
+using Frame = std::variant<Hello, MessageFrame, Bound, Credit, Stop, Ask, Answer, Resume>;
 
 using Bytes = std::vector<std::byte>;
 void append(Bytes& to, const Hello& hello);
 void append(Bytes& to, const Bound& bound);
 void append(Bytes& to, const Credit& credit);
 void append(Bytes& to, const Stop& stop);
+void append(Bytes& to, const Ask& ask);
+void append(Bytes& to, const Answer& answer);
+void append(Bytes& to, const Resume& resume);
 /// Room for the payload of a message; the caller fills it.
 std::span<std::byte> append_message(Bytes& to, std::uint32_t line, SimTime time, SimTime next, std::size_t payload);
 

@@ -7,13 +7,18 @@
 
 #include "core/ensure.hpp"
 #include "journal/journal_metadata.hpp"
+#include "journal/small_copy.hpp"
 
 namespace isochron {
 
+/// Records gather here until there are enough of them: the hash takes many bytes at once several times as fast as the
+/// few bytes of one record, and gives the same.
 struct DigestBuilder::Stream {
   std::string topic, schema_name;
   std::uint64_t count = 0;
   XXH3_state_t* state = XXH3_createState();
+  std::size_t gathered = 0;
+  std::array<std::byte, 2048> gathering;
 
   Stream(std::string topic_name, std::string schema) : topic(std::move(topic_name)), schema_name(std::move(schema)) {
     ENSURE(state != nullptr, "no memory for a digest");
@@ -23,7 +28,22 @@ struct DigestBuilder::Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  [[nodiscard]] XXH128_canonical_t hash() const {
+  void add(const void* bytes, std::size_t size) {
+    if (size > gathering.size() - gathered) settle();
+    if (size > gathering.size()) {
+      XXH3_128bits_update(state, bytes, size);
+      return;
+    }
+    small_copy(gathering.data() + gathered, static_cast<const std::byte*>(bytes), size);
+    gathered += size;
+  }
+  void settle() {
+    XXH3_128bits_update(state, gathering.data(), gathered);
+    gathered = 0;
+  }
+
+  [[nodiscard]] XXH128_canonical_t hash() {
+    settle();
     XXH128_canonical_t bytes;
     XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state));
     return bytes;
@@ -31,12 +51,6 @@ struct DigestBuilder::Stream {
 };
 
 namespace {
-
-void update_text(XXH3_state_t* state, const std::string& text) {
-  const std::uint64_t size = text.size();
-  XXH3_128bits_update(state, &size, sizeof size);
-  XXH3_128bits_update(state, text.data(), text.size());
-}
 
 std::string to_hex(const XXH128_canonical_t& bytes) {
   static constexpr char digits[] = "0123456789abcdef";
@@ -66,8 +80,8 @@ std::size_t DigestBuilder::channel(std::string topic, std::string schema_name) {
 void DigestBuilder::add(std::size_t channel, SimTime time, std::span<const std::byte> bytes) {
   Stream& stream = *streams_[channel];
   const std::array<std::uint64_t, 2> head{static_cast<std::uint64_t>(time.ns()), bytes.size()};
-  XXH3_128bits_update(stream.state, head.data(), sizeof head);
-  XXH3_128bits_update(stream.state, bytes.data(), bytes.size());
+  stream.add(head.data(), sizeof head);
+  if (!bytes.empty()) stream.add(bytes.data(), bytes.size());
   ++stream.count;
 }
 
@@ -76,7 +90,7 @@ void DigestBuilder::mark_incomplete(std::string why) {
 }
 
 Digest DigestBuilder::digest() const {
-  std::vector<std::pair<const Stream*, XXH128_canonical_t>> used;
+  std::vector<std::pair<Stream*, XXH128_canonical_t>> used;
   for (const auto& stream : streams_) {
     if (stream->count > 0) used.emplace_back(stream.get(), stream->hash());  // a silent channel says nothing
   }
@@ -86,11 +100,16 @@ Digest DigestBuilder::digest() const {
     return std::ranges::lexicographical_compare(a.second.digest, b.second.digest);
   });
   Stream all("", "");
+  const auto add_text = [&all](const std::string& text) {
+    const std::uint64_t size = text.size();
+    all.add(&size, sizeof size);
+    all.add(text.data(), text.size());
+  };
   for (const auto& [stream, hash] : used) {
-    update_text(all.state, stream->topic);
-    update_text(all.state, stream->schema_name);
-    XXH3_128bits_update(all.state, &stream->count, sizeof stream->count);
-    XXH3_128bits_update(all.state, &hash, sizeof hash);
+    add_text(stream->topic);
+    add_text(stream->schema_name);
+    all.add(&stream->count, sizeof stream->count);
+    all.add(&hash, sizeof hash);
   }
   return {to_hex(all.hash()), why_incomplete_.empty(), why_incomplete_};
 }

@@ -12,6 +12,8 @@ namespace {
 
 /// So much is taken from one ring before the others have their turn.
 constexpr std::size_t turn_bytes = 512U << 10U;
+/// A full chunk of small records is gathered in 5 ms; where it took longer, something was in the way.
+constexpr WallSpan slow_chunk = std::chrono::milliseconds(15);
 
 McapWriterOptions writer_options(const JournalOptions& options) {
   McapWriterOptions writer;
@@ -27,6 +29,16 @@ void become_writer_thread(int niceness) {
   pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);  // on Linux: of this thread alone
   pthread_setname_np(pthread_self(), "journal");
+}
+
+/// The share of its ring that the producer farthest ahead of us has filled.
+double fullest(const std::vector<Producer*>& producers) {
+  double most = 0;
+  for (Producer* producer : producers) {
+    const RecordRing& ring = producer->ring();
+    most = std::max(most, static_cast<double>(ring.used()) / static_cast<double>(ring.capacity()));
+  }
+  return most;
 }
 
 }  // namespace
@@ -156,16 +168,22 @@ bool Journal::empty_ring(std::size_t producer) {
   return true;
 }
 
-bool Journal::pressed() const {
-  return std::ranges::any_of(
-      drained_, [](Producer* producer) { return producer->ring().used() > producer->ring().capacity() / 2; });
-}
+/// Room was given back just now, so that somebody who waited has begun to fill the ring again.
+bool Journal::pressed() const { return fullest(drained_) > (options_.when_full == WhenFull::block ? 0.25 : 0.5); }
 
 void Journal::finish_chunk() {
-  // Where records would be dropped speed is worth more than space; where a producer waits it is worth some.
-  const Compress in_a_hurry = options_.when_full == WhenFull::drop ? Compress::no : Compress::quick;
-  recorder_.finish_chunk(pressed() ? in_a_hurry : Compress::yes);
-  chunk_since_ = clock_.now();
+  // Where records would be dropped, speed is worth more than space. Where somebody waits for us it is too, unless it is
+  // the disk that is slow: then what is packed is there sooner. Where somebody soon might have to wait, it is worth
+  // some.
+  constexpr double soon = 1.0 / 16;
+  const WallTime now = clock_.now();
+  const bool slow_disk = now - chunk_since_ > slow_chunk;  // the one before it was written meanwhile
+  chunk_since_ = now;
+  const bool blocks = options_.when_full == WhenFull::block;
+  Compress how = Compress::yes;
+  if (blocks && fullest(drained_) > soon) how = Compress::quick;
+  if (pressed() && !(blocks && slow_disk)) how = Compress::no;
+  recorder_.finish_chunk(how);
   notice_error();
 }
 
@@ -192,8 +210,9 @@ JournalSummary Journal::close(const std::string& name, const std::string& media_
 
 std::vector<std::uint64_t> Journal::dropped_by_channel() const {
   std::vector<std::uint64_t> dropped(channels_.size(), 0);
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    for (const auto& producer : producers_) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
+  for (const auto& producer : producers_) {
+    if (producer->dropped() == 0) continue;
+    for (std::size_t i = 0; i < channels_.size(); ++i) dropped[i] += producer->dropped({static_cast<std::uint16_t>(i)});
   }
   return dropped;
 }

@@ -3,6 +3,7 @@
 #include <concepts>
 
 #include "journal/crc32.hpp"
+#include "journal/small_copy.hpp"
 
 namespace isochron::mcap {
 namespace {
@@ -129,17 +130,20 @@ void encode(Bytes& out, const Channel& r) {
   });
 }
 void encode(Bytes& out, const Message& r) {
-  // The one on the fast path: its head in one piece, and no second look at the length.
-  std::array<std::byte, prefix_size + message_head_size> head{};
+  // The one on the fast path: its head in one piece, no second look at the length, and what is small goes in at once.
+  constexpr std::size_t head_size = prefix_size + message_head_size, small = 96;
+  std::array<std::byte, head_size + small> piece;
   const std::uint64_t length = message_head_size + r.data.size();
-  head[0] = static_cast<std::byte>(Op::message);
-  std::memcpy(head.data() + 1, &length, 8);
-  std::memcpy(head.data() + 9, &r.channel_id, 2);
-  std::memcpy(head.data() + 11, &r.sequence, 4);
-  std::memcpy(head.data() + 15, &r.log_time, 8);
-  std::memcpy(head.data() + 23, &r.publish_time, 8);
-  put_raw(out, head);
-  put_raw(out, r.data);
+  piece[0] = static_cast<std::byte>(Op::message);
+  std::memcpy(piece.data() + 1, &length, 8);
+  std::memcpy(piece.data() + 9, &r.channel_id, 2);
+  std::memcpy(piece.data() + 11, &r.sequence, 4);
+  std::memcpy(piece.data() + 15, &r.log_time, 8);
+  std::memcpy(piece.data() + 23, &r.publish_time, 8);
+  const std::size_t with_head = r.data.size() <= small ? r.data.size() : 0;
+  small_copy(piece.data() + head_size, r.data.data(), with_head);
+  put_raw(out, View(piece).first(head_size + with_head));
+  if (with_head != r.data.size()) put_raw(out, r.data);
 }
 void encode_chunk_head(Bytes& out, const Chunk& r) {
   put(out, static_cast<std::uint8_t>(Op::chunk));

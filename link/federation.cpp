@@ -45,10 +45,13 @@ Federation::Federation(Carrier& carrier, Clock& clock, Roster roster, Options op
     address.federation = number_;
     address.from = roster_.self;
     address.to = peer;
-    sessions_[peer] = std::make_unique<Session>(address, session, options_.timing, [this, peer](const Packet& packet) {
+    const auto transmit = [this, peer](const Packet& packet) {
       write_packet(out_, packet, options_.key);
       taking_ ? carrier_.answer(peer, out_) : carrier_.send(peer, out_);
-    });
+    };
+    sessions_[peer] =
+        std::make_unique<Session>(address, session, options_.timing, transmit,
+                                  carrier.lossless() ? Session::Carriage::lossless : Session::Carriage::may_lose);
   }
 }
 
@@ -61,7 +64,8 @@ void Federation::start(Events events) {
                   },
                   [this](std::uint32_t member) {
                     if (member < sessions_.size() && sessions_[member]) sessions_[member]->out_of_sight();
-                  }});
+                  },
+                  [this](std::uint32_t member) { rerouted(member); }});
 }
 
 void Federation::send(std::uint32_t to, std::span<const std::byte> bytes) { sessions_[to]->send(bytes, clock_.now()); }
@@ -103,14 +107,22 @@ std::optional<std::uint32_t> Federation::take(std::span<const std::byte> bytes) 
   const Session::Taken taken = session.take(*packet, clock_.now());
   taking_ = false;
   after(packet->from, before);
+  if (taken.restarted != 0 && events_.restarted) events_.restarted(packet->from, taken.restarted);
   if (!taken.bytes.empty() && events_.bytes) events_.bytes(packet->from, taken.bytes);
   if (!taken.genuine) return std::nullopt;
   return packet->from;
 }
 
+void Federation::rerouted(std::uint32_t member) {
+  if (member >= sessions_.size() || !sessions_[member]) return;
+  const std::uint32_t stream = sessions_[member]->restart();
+  if (stream != 0 && events_.restart) events_.restart(member, stream);
+}
+
 void Federation::after(std::uint32_t who, Session::State before) {
   const Session::State now = sessions_[who]->state();
   if (now == before) return;
+  if (now == Session::State::joined && sessions_[who]->holed()) rerouted(who);
   if (now == Session::State::joined && events_.joined) events_.joined(who);
   if ((now == Session::State::left || now == Session::State::refused) && events_.left) events_.left(who);
 }
@@ -132,7 +144,10 @@ bool Federation::all_joined() const {
 }
 
 bool Federation::drained() const {
-  return std::ranges::all_of(roster_.peers, [this](std::uint32_t peer) { return sessions_[peer]->drained(); });
+  return std::ranges::all_of(roster_.peers, [this](std::uint32_t peer) {
+    const bool there = sessions_[peer]->state() == Session::State::joined;
+    return sessions_[peer]->drained() && (!there || carrier_.flushed(peer));
+  });
 }
 
 bool Federation::all_left() const {

@@ -1,6 +1,7 @@
 #pragma once
 // The members of a run that are spread over processes and hosts, as one of them sees them: an ordered, lossless stream
 // to each peer, whatever carries it (carrier.hpp), and what is known of each peer: not there yet, there, silent, gone.
+// Over TCP a stream lasts as long as its connection; when there is another, another stream begins (session.hpp).
 //
 // Members may start in any order. Several federations on one network stay apart by a number made of their name and of
 // what they run; packets of others, of another version or without the key are counted, and told once for each reason.
@@ -39,6 +40,10 @@ class Federation {
     std::function<void(std::uint32_t who)> left;  // session(who) says why
     std::function<void(const std::string&)> stranger;
     std::function<void()> round;
+    /// Our stream to that one begins anew with this number; what was sent before may not have come.
+    std::function<void(std::uint32_t who, std::uint32_t stream)> restart = {};
+    /// Its stream to us does; the next bytes are the first of it.
+    std::function<void(std::uint32_t who, std::uint32_t stream)> restarted = {};
   };
   Federation(Carrier& carrier, Clock& clock, Roster roster, Options options);
 
@@ -51,7 +56,7 @@ class Federation {
   [[nodiscard]] const Roster& roster() const { return roster_; }
   [[nodiscard]] const Session& session(std::uint32_t who) const { return *sessions_[who]; }
   [[nodiscard]] bool all_joined() const;
-  /// Nobody who is still there has anything left to acknowledge.
+  /// Nobody who is still there has anything left to acknowledge; over TCP: all has been handed to the system.
   [[nodiscard]] bool drained() const;
   [[nodiscard]] bool all_left() const;
   /// One sentence for each peer that is not there, is silent or is gone: what to look at when nothing moves.
@@ -62,6 +67,7 @@ class Federation {
  private:
   std::optional<std::uint32_t> take(std::span<const std::byte> bytes);
   void after(std::uint32_t who, Session::State before);
+  void rerouted(std::uint32_t member);
   void tick();
   void meet_stranger(const std::string& what);
 

@@ -18,7 +18,7 @@ struct Head {
   std::uint64_t federation;
   std::uint32_t from, to;
   std::uint64_t session, heard, number, ack, turn;
-  std::uint32_t size, zero;
+  std::uint32_t size, stream;
 };
 static_assert(sizeof(Head) == packet_head);
 
@@ -38,19 +38,11 @@ bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
 
 void write_packet(std::vector<std::byte>& out, const Packet& p, const std::optional<Key>& key) {
   ENSURE(p.body.size() <= largest_body, "a packet of more than 1 MB");
-  const Head head{magic,
-                  packet_version,
-                  static_cast<std::uint16_t>(p.kind),
-                  p.federation,
-                  p.from,
-                  p.to,
-                  p.session,
-                  p.heard,
-                  p.number,
-                  p.ack,
-                  p.turn,
-                  static_cast<std::uint32_t>(p.body.size()),
-                  0};
+  const Head head{magic,        packet_version, static_cast<std::uint16_t>(p.kind),
+                  p.federation, p.from,         p.to,
+                  p.session,    p.heard,        p.number,
+                  p.ack,        p.turn,         static_cast<std::uint32_t>(p.body.size()),
+                  p.stream};
   out.resize(packet_head + p.body.size());
   std::memcpy(out.data(), &head, packet_head);
   if (!p.body.empty()) std::memcpy(out.data() + packet_head, p.body.data(), p.body.size());
@@ -94,6 +86,7 @@ Result<Packet, std::string> read_packet(std::span<const std::byte> bytes, const 
                 head.number,
                 head.ack,
                 head.turn,
+                head.stream,
                 bytes.subspan(packet_head, head.size)};
 }
 

@@ -3,7 +3,7 @@
 // the members share a key.
 //
 //     magic u32 │ version u16 │ kind u16 │ federation u64 │ from u32 │ to u32 │ session u64 │ heard u64 │ number u64 │
-//     ack u64 │ turn u64 │ size u32 │ zero u32
+//     ack u64 │ turn u64 │ size u32 │ stream u32
 //
 // Threads: any; no state. Fails: a sentence; nothing is read beyond the packet.
 
@@ -31,10 +31,11 @@ struct Packet {
   std::uint64_t number = 0;   // data: counts from 1
   std::uint64_t ack = 0;      // everything up to this number has come
   std::uint64_t turn = 0;     // counts every packet that the sender's session sent, repeated data too
+  std::uint32_t stream = 0;   // data over a lossless carrier: counts from 1; numbers begin anew with each
   std::span<const std::byte> body;
 };
 
-inline constexpr std::uint16_t packet_version = 2;
+inline constexpr std::uint16_t packet_version = 3;
 inline constexpr std::size_t packet_head = 72;
 inline constexpr std::size_t packet_proof = 16;
 inline constexpr std::size_t largest_body = std::size_t{1} << 20U;

@@ -20,8 +20,9 @@ std::string text_of(std::span<const std::byte> body) {
 
 }  // namespace
 
-Session::Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit)
-    : address_(address), session_(session), timing_(timing), transmit_(std::move(transmit)) {
+Session::Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit,
+                 Carriage carriage)
+    : address_(address), session_(session), timing_(timing), transmit_(std::move(transmit)), carriage_(carriage) {
   ENSURE(session != 0, "session 0 means none");
 }
 
@@ -41,15 +42,16 @@ void Session::transmit(PacketKind kind, std::span<const std::byte> body, std::ui
   transmit_(packet);
 }
 
-void Session::transmit(const Kept& kept, WallTime now) {
+void Session::transmit_data(std::uint64_t number, std::span<const std::byte> bytes, WallTime now) {
   Packet packet = address_;
   packet.kind = PacketKind::data;
   packet.session = session_;
   packet.heard = peer_;
-  packet.number = kept.number;
+  packet.number = number;
   packet.ack = expected_ - 1;
   packet.turn = ++turn_;
-  packet.body = kept.bytes;
+  packet.stream = carriage_ == Carriage::lossless ? stream_ : 0;
+  packet.body = bytes;
   sent_at_ = now;
   owed_ = 0;
   owes_ack_at_ = WallTime::never();
@@ -63,6 +65,11 @@ void Session::send(std::span<const std::byte> bytes, WallTime now) {
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min(bytes.size(), largest_body));
     bytes = bytes.subspan(part.size());
+    if (carriage_ == Carriage::lossless) {
+      holed_ = holed_ || state_ != State::joined;
+      if (!holed_) transmit_data(next_number_++, part, now);
+      continue;
+    }
     std::vector<std::byte> copy;
     if (!spare_.empty()) {
       copy = std::move(spare_.back());
@@ -71,7 +78,7 @@ void Session::send(std::span<const std::byte> bytes, WallTime now) {
     copy.assign(part.begin(), part.end());
     if (kept_.empty()) oldest_sent_ = now;
     kept_.push_back({next_number_++, std::move(copy)});
-    if (state_ == State::joined) transmit(kept_.back(), now);
+    if (state_ == State::joined) transmit_data(kept_.back().number, kept_.back().bytes, now);
   }
 }
 
@@ -110,7 +117,7 @@ void Session::join(const Packet& packet, WallTime now) {
   turns_ = {};
   oldest_sent_ = now;
   knock(now);
-  for (const Kept& kept : kept_) transmit(kept, now);
+  for (const Kept& kept : kept_) transmit_data(kept.number, kept.bytes, now);
 }
 
 /// Of the adopted peer, which knows us; and it did not come before.
@@ -152,7 +159,9 @@ Session::Taken Session::take(const Packet& packet, WallTime now) {
   heard_at_ = now;
   out_of_sight_ = false;
   acknowledge(packet.ack, now);
-  if (packet.kind == PacketKind::data) return {true, take_data(packet, now)};
+  if (packet.kind == PacketKind::data) {
+    return carriage_ == Carriage::lossless ? take_streamed(packet) : take_data(packet, now);
+  }
   if (packet.kind == PacketKind::bye) {
     leave(text_of(packet.body), true);
   } else {
@@ -161,12 +170,33 @@ Session::Taken Session::take(const Packet& packet, WallTime now) {
   return {true, {}};
 }
 
-std::span<const std::byte> Session::take_data(const Packet& packet, WallTime now) {
+Session::Taken Session::take_data(const Packet& packet, WallTime now) {
   if (owed_++ == 0) owes_ack_at_ = now + timing_.ack_within;
-  if (packet.number != expected_) return {};  // seen already, or something before it was lost and will come again
+  if (packet.number != expected_) return {true, {}};  // seen already, or something before it was lost and comes again
   ++expected_;
   if (owed_ >= most_owed) knock(now);
-  return packet.body;
+  return {true, packet.body};
+}
+
+/// A stream is taken from its beginning on, and only while nothing is missing.
+Session::Taken Session::take_streamed(const Packet& packet) {
+  Taken taken{true, {}};
+  if (packet.stream > stream_heard_ && packet.number == 1) {
+    if (packet.stream > 1) taken.restarted = packet.stream;
+    stream_heard_ = packet.stream;
+    expected_ = 1;
+  }
+  if (packet.stream != stream_heard_ || packet.number != expected_) return taken;  // of a stream that was broken off
+  ++expected_;
+  taken.bytes = packet.body;
+  return taken;
+}
+
+std::uint32_t Session::restart() {
+  if (carriage_ != Carriage::lossless || state_ != State::joined) return 0;
+  next_number_ = 1;
+  holed_ = false;
+  return ++stream_;
 }
 
 bool Session::silent(WallTime now) const {
@@ -180,7 +210,7 @@ void Session::tick(WallTime now) {
     return;
   }
   if (state_ == State::joined && !kept_.empty() && now - oldest_sent_ > timing_.resend) {
-    for (const Kept& kept : kept_) transmit(kept, now);
+    for (const Kept& kept : kept_) transmit_data(kept.number, kept.bytes, now);
     resent_ += kept_.size();
     oldest_sent_ = now;
   }

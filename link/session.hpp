@@ -7,7 +7,12 @@
 // each is taken once, so that one recorded from this run is not either. Data is numbered and kept until acknowledged;
 // what is not acknowledged in time is sent again, all from the oldest on.
 //
-// Promises: take() gives every byte that the other side sent, once and in order.
+// Over a lossless carrier (TCP) nothing of that is needed: nothing is kept, acknowledged or sent again. Where the
+// carrier finds another way to the peer, what was under way may be gone; then both directions begin anew as further
+// streams, both sides are told, and whoever uses the session says how far it had come (flow/peer.hpp).
+//
+// Promises: take() gives every byte that the other side sent, once and in order; over a lossless carrier every byte of
+//           each stream up to where that was broken off.
 //           A second holder of the peer's name is refused while the first one is heard.
 //           A packet that was recorded, in this run or another, changes nothing.
 // Threads:  owner thread. Cost: a copy of what is not acknowledged yet; no allocation beyond that in steady state.
@@ -35,18 +40,27 @@ class Session {
   enum class State { knocking, joined, left, refused };
   using Transmit = std::function<void(const Packet&)>;
 
-  /// `session` is a random number that is not 0. `address` has federation, from and to filled in.
-  Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit);
+  enum class Carriage { may_lose, lossless };
 
-  /// Any number of bytes; sent now if the peer is there, kept until then otherwise.
+  /// `session` is a random number that is not 0. `address` has federation, from and to filled in.
+  Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit,
+          Carriage carriage = Carriage::may_lose);
+
+  /// Any number of bytes; sent now if the peer is there. Otherwise kept until then, or, over a lossless carrier, left
+  /// to the next stream.
   void send(std::span<const std::byte> bytes, WallTime now);
   struct Taken {
     bool genuine = false;              // the living peer sent it, and it did not come before
     std::span<const std::byte> bytes;  // the stream's next ones; they lie in the packet
+    std::uint32_t restarted = 0;       // not 0: they are the first of another stream, with this number
   };
   /// A packet of this federation between these two, sealed by somebody who holds the key.
   Taken take(const Packet& packet, WallTime now);
   void tick(WallTime now);
+  /// Over a lossless carrier: what was sent may not have come. The number of the stream that begins now; 0 = none yet.
+  std::uint32_t restart();
+  /// Over a lossless carrier: something was to be sent before the peer was there.
+  [[nodiscard]] bool holed() const { return holed_; }
   /// What this side does, told with each knock, so that the other can say why it waits.
   void set_news(std::string news) { own_news_ = std::move(news); }
   /// The last packet of a session that ends; call it again in case it was lost.
@@ -72,7 +86,6 @@ class Session {
     std::vector<std::byte> bytes;
   };
   void knock(WallTime now);
-  void transmit(const Kept& kept, WallTime now);
   void transmit(PacketKind kind, std::span<const std::byte> body, std::uint64_t heard, WallTime now);
   bool is_fresh(const Packet& packet);
   bool adopt(const Packet& packet, WallTime now);
@@ -80,19 +93,23 @@ class Session {
   void join(const Packet& packet, WallTime now);
   void take_refusal(const Packet& packet);
   void acknowledge(std::uint64_t up_to, WallTime now);
-  std::span<const std::byte> take_data(const Packet& packet, WallTime now);
+  Taken take_data(const Packet& packet, WallTime now);
+  Taken take_streamed(const Packet& packet);
+  void transmit_data(std::uint64_t number, std::span<const std::byte> bytes, WallTime now);
   void leave(std::string why, bool cleanly);
 
   Packet address_;
   std::uint64_t session_;
   SessionTiming timing_;
   Transmit transmit_;
+  Carriage carriage_;
   State state_ = State::knocking;
   std::uint64_t peer_ = 0;  // the peer's session, as last heard; adopted once joined
   ReplayWindow turns_;      // of the adopted peer's packets
   std::uint64_t turn_ = 0;  // of ours
   std::uint64_t next_number_ = 1;
   std::uint64_t expected_ = 1;
+  std::uint32_t stream_ = 1, stream_heard_ = 0;  // ours, and the peer's; over a lossless carrier
   std::deque<Kept> kept_;
   std::vector<std::vector<std::byte>> spare_;
   WallTime oldest_sent_;  // when the first of kept_ was sent last
@@ -102,6 +119,7 @@ class Session {
   std::uint32_t owed_ = 0;
   std::uint64_t resent_ = 0;
   bool out_of_sight_ = false;
+  bool holed_ = false;
   bool cleanly_ = false;
   std::string why_;
   std::string news_;

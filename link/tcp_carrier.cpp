@@ -1,6 +1,7 @@
 #include "link/tcp_carrier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/input_error.hpp"
 #include "link/packet.hpp"
@@ -11,9 +12,9 @@ namespace {
 constexpr WallSpan tick_every = std::chrono::milliseconds(10);
 constexpr WallSpan try_again_after = std::chrono::milliseconds(200);
 constexpr WallSpan strangers_may_wait = std::chrono::seconds(5);
-constexpr std::size_t most_lines = 256;                       // strangers included
-constexpr std::size_t most_strangers = 128;                   // who have not shown yet who they are
-constexpr std::size_t most_pending = std::size_t{64} << 20U;  // what a peer that does not read may cost
+constexpr std::size_t most_lines = 256;                      // strangers included
+constexpr std::size_t most_strangers = 128;                  // who have not shown yet who they are
+constexpr std::size_t most_pending = std::size_t{1} << 20U;  // what a stranger that does not read may cost
 constexpr std::size_t largest_packet = packet_head + largest_body + packet_proof;
 
 }  // namespace
@@ -48,9 +49,21 @@ void TcpCarrier::connect(std::uint32_t member) {
 void TcpCarrier::adopt(std::unique_ptr<Stream> stream, std::optional<std::uint32_t> member) {
   lines_.push_back({std::move(stream), FrameReader(largest_packet), member, reactor_.now()});
   Line& line = lines_.back();
-  if (member) way_[*member] = &line;
   line.stream->set_events({[this, &line](std::span<const std::byte> bytes) { arrived(line, bytes); }, [] {},
                            [this, &line](const NetError&) { lost(line); }});
+  if (member) lead(line, *member);
+}
+
+/// From now on the line is the way to the member. Nobody reads any more what comes over the one before.
+void TcpCarrier::lead(Line& line, std::uint32_t member) {
+  Line* const before = std::exchange(way_[member], &line);
+  if (before == &line) return;
+  if (before != nullptr) before->dead = true;
+  if (events_.rerouted) events_.rerouted(member);
+}
+
+bool TcpCarrier::flushed(std::uint32_t to) const {
+  return way_[to] != nullptr && !way_[to]->dead && way_[to]->stream->pending() == 0;
 }
 
 bool TcpCarrier::took(Line& line, std::span<const std::byte> packet) {
@@ -61,7 +74,7 @@ bool TcpCarrier::took(Line& line, std::span<const std::byte> packet) {
   // Those with higher numbers wait for us to connect: who connects to us in their name is not they.
   if (!line.member && *from < self_) line.member = *from;
   if (line.member != *from) return false;
-  way_[*from] = &line;
+  lead(line, *from);
   return true;
 }
 
@@ -82,7 +95,8 @@ void TcpCarrier::send(std::uint32_t to, std::span<const std::byte> packet) { wri
 void TcpCarrier::answer(std::uint32_t /*to*/, std::span<const std::byte> packet) { write(taking_, packet); }
 
 void TcpCarrier::write(Line* line, std::span<const std::byte> packet) {
-  if (line == nullptr || line->dead || line->stream->pending() > most_pending) return;
+  // What members have for each other is bounded by the flows' credits; a stranger is owed nothing.
+  if (line == nullptr || line->dead || (!line->member && line->stream->pending() > most_pending)) return;
   out_.clear();
   append_frame(out_, packet);
   line->stream->send(out_);

@@ -4,8 +4,9 @@
 //
 // Where an accepted connection leads to is learned from what comes over it: only a packet that its member has sent just
 // now, and that did not come before, shows the way to that member, and the connection that brought the last such packet
-// is the way. So a stranger who sends on what it has recorded neither takes nor disturbs anybody's place. Connections
-// that have not brought one within 5 s are closed; when there are too many, the oldest of these gives way.
+// is the way; the one before it is closed. So a stranger who sends on what it has recorded neither takes nor disturbs
+// anybody's place. Connections that have not brought one within 5 s are closed; when there are too many, the oldest of
+// these gives way.
 //
 // Threads: the reactor's. Fails: listening where one may not throws InputError.
 
@@ -29,6 +30,8 @@ class TcpCarrier final : public Carrier {
   void start(Events events) override;
   void send(std::uint32_t to, std::span<const std::byte> packet) override;
   void answer(std::uint32_t to, std::span<const std::byte> packet) override;
+  [[nodiscard]] bool lossless() const override { return true; }
+  [[nodiscard]] bool flushed(std::uint32_t to) const override;
   void run() override { reactor_.run(); }
   void stop() override { reactor_.stop(); }
 
@@ -45,6 +48,7 @@ class TcpCarrier final : public Carrier {
   void arrived(Line& line, std::span<const std::byte> bytes);
   void lost(Line& line);
   bool took(Line& line, std::span<const std::byte> packet);
+  void lead(Line& line, std::uint32_t member);
   void write(Line* line, std::span<const std::byte> packet);
   void make_room();
   void tick();

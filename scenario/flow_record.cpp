@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "journal/small_copy.hpp"
+
 namespace isochron {
 namespace {
 
@@ -23,6 +25,23 @@ bool chosen(const std::vector<std::string>& patterns, const std::string& topic) 
                                          [&](const std::string& pattern) { return matches(topic, pattern); });
 }
 
+constexpr std::uint32_t most_room = 64U << 20U;  // bytes of all rings
+
+/// As flow::Recorder says it.
+bool told_from_one_thread(flow::How how) {
+  return how == flow::How::thread || how == flow::How::processes || how == flow::How::tcp;
+}
+
+/// One ring for all flows: small enough to stay in the caches, unless messages are large or may be.
+std::size_t room_for_all(const flow::System& system) {
+  constexpr std::size_t small_message = 16U << 10U, enough = 8U << 20U;
+  for (const flow::PortRef flow : system.flows()) {
+    const flow::PayloadType& type = *system.graph().nodes[flow.node].outputs[flow.port].type;
+    if (!type.flat || type.size > small_message) return most_room;
+  }
+  return enough;
+}
+
 }  // namespace
 
 FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
@@ -35,8 +54,9 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
     tallies_[name] = {every, ProgramReport{.name = name}, SimTime::zero(), SimTime::before_all()};
   }
   const flow::System& system = plan.system;
-  const std::size_t ring =
-      std::clamp<std::size_t>((64U << 20U) / std::max(system.flow_count(), 1U), 64U << 10U, 8U << 20U);
+  const bool one_thread = only || told_from_one_thread(scenario.flows.executor);
+  Producer* const together = one_thread ? &record.journal().producer("flows", room_for_all(system)) : nullptr;
+  const std::size_t ring = std::clamp(most_room / std::max(system.flow_count(), 1U), 64U << 10U, 8U << 20U);
   for (const flow::PortRef flow : system.flows()) {
     const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
     const FlowPlan::Topic& topic = plan.topics[lanes_.size()];
@@ -55,18 +75,17 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
       options.in_digest = topic.in_digest;
       options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
       options.message_encoding = described ? "cdr" : "raw";
+      lane.raw = !described && output.type->flat;
       lane.channel = record.journal().channel(
           topic.name, {output.type->name, output.type->schema, described ? "ros2msg" : "raw"}, options);
-      lane.producer = &record.journal().producer(topic.name, ring);
+      lane.producer = one_thread ? together : &record.journal().producer(topic.name, ring);
     }
     lanes_.push_back(std::move(lane));
   }
 }
 
 void FlowRecorder::sent(const flow::Sent& message) {
-  std::call_once(began_, [this] {
-    for (Lane& each : lanes_) each.pacer.begin();
-  });
+  if (!begun_.load(std::memory_order_acquire)) begin();
   Lane& lane = lanes_[message.flow];
   if (lane.held_back || watch_.control().wishes()) hold_back(lane, message.time);
   if (drift_) {
@@ -80,11 +99,23 @@ void FlowRecorder::sent(const flow::Sent& message) {
   if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));
   if (lane.watch) lane.watch(message.value);
   if (lane.producer == nullptr) return;
-  const std::size_t size = message.type->encoded_size(message.value);
+  const std::size_t size = lane.raw ? message.type->size : message.type->encoded_size(message.value);
   const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
   if (room.data() == nullptr) return;
-  message.type->encode(message.value, room);
+  if (lane.raw) {
+    small_copy(room.data(), static_cast<const std::byte*>(message.value), size);
+  } else {
+    message.type->encode(message.value, room);
+  }
   lane.producer->commit();
+}
+
+/// The pace counts from the first message: nodes may have waited for others before it.
+void FlowRecorder::begin() {
+  const std::lock_guard lock(begin_mutex_);
+  if (begun_.load(std::memory_order_relaxed)) return;
+  for (Lane& each : lanes_) each.pacer.begin();
+  begun_.store(true, std::memory_order_release);
 }
 
 void FlowRecorder::hold_back(Lane& lane, SimTime time) {

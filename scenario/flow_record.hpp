@@ -46,11 +46,12 @@ class FlowRecorder final : public flow::Recorder {
     SimTime due = SimTime::before_all();
     void take(const ProgramEvent& event);
   };
-  /// A flow's channel, with a producer and a pacer of its own because flows may be told from different threads.
+  /// A flow's channel. Where flows may be told from different threads each has a producer of its own.
   struct Lane {
     ChannelId channel;
     Producer* producer;  // null = not journaled
     ParticipantId node;
+    bool raw = false;        // its bytes are its memory
     bool held_back = false;  // there is a pace, or somebody may pause the run
     Pacer pacer;
     Tally* tally;
@@ -58,13 +59,15 @@ class FlowRecorder final : public flow::Recorder {
     std::unique_ptr<std::atomic<bool>> held = std::make_unique<std::atomic<bool>>(false);
     std::function<void(const void* value)> watch;
   };
+  void begin();
   void hold_back(Lane& lane, SimTime time);
 
   RunRecord& record_;
   RunWatch& watch_;
   std::map<std::string, Tally> tallies_;
   std::vector<Lane> lanes_;
-  std::once_flag began_;  // the pace counts from the first message: nodes may have waited for others before it
+  std::atomic<bool> begun_{false};
+  std::mutex begin_mutex_;
   std::atomic<std::int64_t> newest_{0};
   std::optional<SerialDrift> drift_;
   std::mutex stall_mutex_;

@@ -57,7 +57,9 @@ flow::Outcome RemoteNode::run() {
                      [this](const std::string& what) {
                        if (options_.on_stall) options_.on_stall({trouble("on the network", what)});
                      },
-                     [this] { round(); }});
+                     [this] { round(); },
+                     [this](std::uint32_t who, std::uint32_t stream) { island_.restart(who, stream); },
+                     [this](std::uint32_t who, std::uint32_t stream) { island_.restarted(who, stream); }});
   carrier_.run();
   for (const auto& ways : assembly_.ways()) outcome_.messages += ways.front()->written.load();
   return std::move(outcome_);
@@ -120,7 +122,7 @@ void RemoteNode::advance() {
 /// Stays until the others have everything, and to acknowledge what they still send.
 void RemoteNode::linger() {
   const bool late = clock_.now() - since_ > linger_for;
-  if (!federation_.drained() && !late) return;
+  if (!(federation_.drained() && island_.resumed()) && !late) return;
   federation_.bye(farewell_);
   if (!federation_.all_left() && !late) return;
   phase_ = Phase::over;

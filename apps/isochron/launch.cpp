@@ -13,6 +13,7 @@
 #include "apps/isochron/launch_engine.hpp"
 #include "apps/isochron/launch_node.hpp"
 #include "apps/isochron/run_watched.hpp"
+#include "apps/isochron/staging.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
 #include "core/foreign_text.hpp"
@@ -209,13 +210,17 @@ int launch(const LaunchFlags& flags) {
   const std::string out = flags.journal.empty() ? scenario.name + ".mcap" : flags.journal;
   const std::string base = std::filesystem::absolute(std::filesystem::path(out).replace_extension()).string();
   const InterruptGuard guard;
-  LaunchedRun run{scenario, graph, {}, machine_notes(), graph_text(graph), base, launch_word()};
+  LaunchedRun run{scenario, graph, {}, machine_notes(), graph_text(graph), base, launch_word(), {}};
   LaunchFlags chosen = flags;
   use_engine(chosen, places, run);
   Ports ports;
   const bool one_machine = std::ranges::all_of(places, [](const NodePlace& place) { return place.host.empty(); });
   for (const NodePlace& place : places) {
     if (one_machine) run.places.emplace(place.name, ports.take());  // where the scenario does not say it
+  }
+  const Staging staging(chosen, scenario, places, run.word);
+  for (const NodePlace& place : places) {
+    if (const std::string file = staging.scenario_on(place.host); !file.empty()) run.staged[place.host] = file;
   }
   Nodes nodes;
   for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(chosen, place, run));
@@ -231,6 +236,8 @@ int launch(const LaunchFlags& flags) {
                       " could not be had; it may be at " + node->left_at() + "\n";
     }
   }
+  staging.clear();
+  if (!run.staged.empty()) report["staged_bytes"] = staging.sent();
   PosixDisk disk;
   const auto merged = merge_journals(disk, journals, out, {{"report.json", "application/json", json_text(report)}});
   if (!merged.ok()) {
@@ -275,6 +282,13 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_option("--remote-folder", flags->remote_folder, "where a journal is there, until it is fetched")
       ->type_name("FOLDER")
       ->capture_default_str();
+  verb->add_option("--stage", flags->stage,
+                   "bring this file or folder to the hosts too, by its path next to the scenario; what the scenario "
+                   "names is brought anyway")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  verb->add_flag("--in-place", flags->in_place,
+                 "bring nothing: the files are at the same paths on the hosts, as on a shared file system");
   add_trust_flag(*verb, flags->trust);
   verb->add_flag("--keep", flags->keep, "keep each node's own journal too");
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");

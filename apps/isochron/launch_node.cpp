@@ -41,13 +41,6 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// As a shell takes it for one word, whatever is in it.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// ssh's own words are right, but do not say what to do.
 std::string hint_for(const std::string& said, const std::string& host) {
   const auto has = [&](const char* words) { return said.find(words) != std::string::npos; };
@@ -66,11 +59,26 @@ std::string fetching(const std::string& journal) {
 
 }  // namespace
 
+std::vector<std::string> remote_words(const LaunchFlags& flags, const std::string& host) {
+  std::vector<std::string> all = words_of(flags.shell);
+  if (std::filesystem::path(all.front()).filename() == "ssh") all.emplace_back("--");  // no host is an option
+  all.insert(all.end(), {host, remote_shell});
+  return all;
+}
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const LaunchedRun& run)
     : flags_(flags),
       name_(place.name),
       host_(place.host),
       base_(run.base + "." + file_name(place.name)),
+      file_there_(run.staged.contains(place.host) ? run.staged.at(place.host)
+                                                  : std::filesystem::absolute(flags.file).string()),
       journal_there_(flags.remote_folder + "/isochron-" + run.word + "." + file_name(place.name) + ".mcap"),
       system_there_(journal_there_ + ".system"),
       system_(run.system),
@@ -105,23 +113,9 @@ int NodeProcess::live(const LaunchedRun& run) const {
   }
 }
 
-std::vector<std::string> NodeProcess::words() const {
-  std::vector<std::string> all = words_of(flags_.shell);
-  if (std::filesystem::path(all.front()).filename() == "ssh") all.emplace_back("--");  // no host is an option
-  all.insert(all.end(), {host_, remote_shell});
-  return all;
-}
-
 std::vector<std::string> NodeProcess::arguments() const {
-  std::vector<std::string> all{"run",
-                               std::filesystem::absolute(flags_.file).string(),
-                               "--node",
-                               name_,
-                               "--json",
-                               "--quiet",
-                               "--journal",
-                               journal_there_,
-                               "--until-stdin-ends"};
+  std::vector<std::string> all{"run",          file_there_,         "--node", name_, "--json", "--quiet", "--journal",
+                               journal_there_, "--until-stdin-ends"};
   all.insert(all.end(), {"--system", system_there_});
   if (flags_.trust) all.emplace_back("--trust");
   if (!flags_.duration.empty()) all.insert(all.end(), {"--duration", flags_.duration});
@@ -202,7 +196,15 @@ std::string NodeProcess::why() const {
 
 bool NodeProcess::fetch() const {
   if (host_.empty()) return std::filesystem::exists(journal());
-  if (never_began() && process_->code() != no_connection) return false;
+  const auto clean_up = [this] {
+    ChildProcess remove(words(), "/dev/null", "/dev/null",
+                        "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
+    remove.wait();
+  };
+  if (never_began() && process_->code() != no_connection) {
+    clean_up();
+    return false;
+  }
   const std::string here = journal() + ".fetched";
   ChildProcess copy(words(), here, "/dev/null", fetching(quoted(journal_there_)));
   copy.wait();
@@ -212,9 +214,7 @@ bool NodeProcess::fetch() const {
     std::filesystem::remove(here, failed);
     return false;
   }
-  ChildProcess remove(words(), "/dev/null", "/dev/null",
-                      "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
-  remove.wait();
+  clean_up();
   return true;
 }
 

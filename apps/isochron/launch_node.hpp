@@ -33,9 +33,16 @@ struct LaunchFlags {
   std::string remote_folder = "/tmp";
   std::vector<std::string> sets;
   FaultFlags faults;
+  std::vector<std::string> stage;  // files to take along too
+  bool in_place = false;           // the files are on the hosts already
   bool json = false;
   bool keep = false;
 };
+
+/// How to start a shell on a host that reads a script.
+std::vector<std::string> remote_words(const LaunchFlags& flags, const std::string& host);
+/// As a shell takes it for one word, whatever is in it.
+std::string quoted(const std::string& word);
 
 /// What all nodes of a launch have in common.
 struct LaunchedRun {
@@ -46,6 +53,7 @@ struct LaunchedRun {
   std::string system;                          // the graph as text, for other hosts
   std::string base;                            // files of a node here are base.NAME.mcap and .json
   std::string word;                            // tells its files on other hosts from other launches'
+  std::map<std::string, std::string> staged;   // the scenario file, by host, where it was brought there
 };
 
 class NodeProcess {
@@ -78,14 +86,14 @@ class NodeProcess {
  private:
   [[nodiscard]] std::unique_ptr<ChildProcess> start(const LaunchedRun& run) const;
   [[nodiscard]] int live(const LaunchedRun& run) const;
-  [[nodiscard]] std::vector<std::string> words() const;
+  [[nodiscard]] std::vector<std::string> words() const { return remote_words(flags_, host_); }
   [[nodiscard]] std::optional<std::string> script() const;
   [[nodiscard]] std::vector<std::string> arguments() const;
   [[nodiscard]] std::string why() const;
 
   const LaunchFlags& flags_;
   std::string name_, host_, base_;
-  std::string journal_there_, system_there_;
+  std::string file_there_, journal_there_, system_there_;
   std::string system_;  // as text
   std::string places_;  // as ISOCHRON_PLACES has them
   std::string line_;

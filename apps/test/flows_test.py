@@ -200,6 +200,64 @@ time: {{mode: repeatable}}
         self.assertEqual(report["end"], "finished", report["why"])
         self.assertTrue(report["digest_complete"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "hides a folder in a mount namespace, which needs root")
+    def test_hosts_are_brought_the_files_that_they_do_not_have(self):
+        shutil.copy(os.path.join(os.path.dirname(ISOCHRON), "../lib/room_nodes.so"), os.path.join(self.folder, "own.so"))
+        script = os.path.join(self.folder, "heater.py")
+        shutil.copy(os.path.join(SOURCE, "examples/room/heater.py"), script)
+        ports = [one.getsockname()[1] for one in self.sockets(2)]
+        file = self.write("hosts.yaml", f"""name: hosts
+duration: 5s
+nodes:
+  room: {{library: ./own.so, type: Room, inputs: {{heat: heater.heat}}, at: "127.0.0.1:{ports[0]}", host: there}}
+  heater: {{run: [python3, heater.py], inputs: {{room: room.temperature}}, at: "127.0.0.1:{ports[1]}", host: elsewhere}}
+time: {{mode: repeatable}}
+""")
+        expected = self.run_json(file)[0]["digest"]
+        there = tempfile.TemporaryDirectory(prefix="that host's ")
+        self.addCleanup(there.cleanup)
+        for name in ["empty", "cache", "files"]:
+            os.mkdir(os.path.join(there.name, name))
+        shell = os.path.join(there.name, "shell")
+        with open(shell, "w") as text:
+            text.write(f"""#!/bin/sh
+export XDG_CACHE_HOME="{there.name}/cache"
+exec unshare -m sh -c 'mount --bind "$0/empty" "$1" && exec sh' "{there.name}" {self.folder}
+""")
+        os.chmod(shell, 0o755)
+        link = os.path.join(self.folder, "shell")
+        os.symlink(shell, link)  # a shell is given as words
+        flags = ["--shell", link, "--remote", ISOCHRON, "--remote-folder", os.path.join(there.name, "files")]
+
+        report, done = self.run_json(file, *flags, "--in-place", verb="launch")
+        self.assertNotEqual(report["end"], "finished", "the files are there after all")
+        names = ["own.so", "heater.py", "hosts.yaml", "hosts.yaml"]  # both are asked before either is brought anything
+        sizes = [os.path.getsize(os.path.join(self.folder, name)) for name in names]
+        first, done = self.run_json(file, *flags, verb="launch")
+        self.assertEqual(first["end"], "finished", first["why"] + done.stderr)
+        self.assertEqual(first["digest"], expected)
+        self.assertEqual(first["staged_bytes"], sum(sizes), "each host its own")
+        second = self.run_json(file, *flags, verb="launch")[0]
+        self.assertEqual((second["digest"], second["staged_bytes"]), (expected, 0))
+        with open(script, "a") as text:
+            text.write("# another version\n")
+        third = self.run_json(file, *flags, verb="launch")[0]
+        self.assertEqual((third["digest"], third["staged_bytes"]), (expected, os.path.getsize(script)))
+        self.assertEqual(os.listdir(os.path.join(there.name, "files")), [], "the launch's own folder is gone")
+
+        with open(os.path.join(self.folder, "data.bin"), "wb") as data:
+            data.write(bytes(range(256)) * 5)
+        fourth = self.run_json(file, *flags, "--stage", "data.bin", verb="launch")[0]
+        self.assertEqual((fourth["end"], fourth["staged_bytes"]), ("finished", 2 * 1280))
+        self.assertEqual(isochron("launch", file, *flags, "--stage", "missing.bin", cwd=self.folder).returncode, 2)
+
+    def sockets(self, count):
+        """So many ports that are free, for now."""
+        for _ in range(count):
+            with socket.socket() as one:
+                one.bind(("127.0.0.1", 0))
+                yield one
+
     def test_three_hundred_nodes_start_in_seconds(self):
         file = self.ring(300, "200ms")
         expected = self.run_json(file)[0]["digest"]

@@ -242,6 +242,37 @@ void bench_scale(Report& report) {
   report.ratio_at_most("ring_10000_ns_per_message", cost(10'000), "ns", "ring of 10", at_10, 2);
 }
 
+/// Passes on what it hears a second later; the first one begins. Its lookahead is 10 µs.
+class Quiet : public UserNode {
+ public:
+  explicit Quiet(bool begins) : begins_(begins) {}
+  void start(SimTime now) override {
+    if (begins_) out_.send(now + 1s, 1);
+  }
+
+ private:
+  void got(const std::int64_t& value, SimTime t) { out_.send(t + 1s, value + 1); }
+  bool begins_;
+  Input<std::int64_t> in_ = input<&Quiet::got>("in");
+  Event<std::int64_t> out_ = event<std::int64_t>("out", 10us);
+};
+
+/// What a second costs in which two nodes have only promises for each other: by turns it would be a hundred thousand.
+void bench_silence(Report& report) {
+  constexpr std::int64_t seconds = 20;
+  for (const How how : {How::thread, How::threads, How::processes, How::tcp}) {
+    const double best = best_of(3, [&] {
+      System system;
+      system.add<Quiet>("a", true);
+      system.add<Quiet>("b", false);
+      system.connect("a.out", "b.in");
+      system.connect("b.out", "a.in");
+      return seconds / measure(std::move(system), 1000 * seconds, how).seconds;
+    });
+    report.at_most("silent_second_" + std::string(to_string(how)) + "_ms", 1e3 / best, "ms", 50);
+  }
+}
+
 template <std::size_t size>
 struct Block {
   std::array<std::byte, size> bytes;
@@ -289,6 +320,7 @@ void bench_flow(Report& report) {
   bench_payloads(report);
   bench_processes(report);
   bench_all_to_all(report);
+  bench_silence(report);
 }
 
 }  // namespace isochron::bench

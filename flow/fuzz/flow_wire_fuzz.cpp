@@ -1,6 +1,6 @@
-// Bytes of a peer, cut anywhere: the reader and the peer behind it may refuse them, but nothing else.
+// Bytes of a peer, cut anywhere: the reader, the peer and the node behind it may refuse them, but nothing else.
 
-#include "flow/peer.hpp"
+#include "flow/island.hpp"
 
 namespace {
 
@@ -50,17 +50,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   plan.split = true;
   Assembly assembly(system, plan);
   Drop drop;
-  Peer peer(assembly, 1, 0, drop);
+  Island island(assembly, 1);
+  island.join(0, drop);
+  island.start(SimTime::zero() + 1s);
   if ((data[0] & 1) != 0) {  // get past the hello, which nobody guesses
     Keep keep;
     Peer(assembly, 0, 1, keep).greet();
-    if (!peer.arrived(keep.bytes)) __builtin_trap();
+    if (!island.arrived(0, keep.bytes)) __builtin_trap();
   }
+  if ((data[0] & 2) != 0) island.restart(0, 2);
   const std::size_t cut = data[1] % size;
   const auto bytes = std::as_bytes(std::span(data, size)).subspan(2);
   const std::size_t first = std::min(cut, bytes.size());
-  (void)peer.arrived(bytes.first(first)).ok();
-  (void)peer.arrived(bytes.subspan(first)).ok();
-  peer.pump();
+  (void)island.arrived(0, bytes.first(first)).ok();
+  (void)island.go(8);
+  (void)island.arrived(0, bytes.subspan(first)).ok();
+  (void)island.go(8);
   return scenario == 0 ? 1 : 0;
 }

@@ -146,6 +146,26 @@ TEST(SimulatedFlows, HaveTheDigestOfOneThreadOnAnyNetworkThatHeals) {
   });
 }
 
+TEST(SimulatedFlows, DoNotCreepThroughSilenceHoweverSlowTheNetworkIs) {
+  System alone = quiet_ring_with_a_clock(4);
+  const Outcome expected = run(alone, {.until = at(3s)});
+  EXPECT_EVERY_SEED(20, [&](std::uint64_t seed) {
+    Scheduler scheduler(seed);
+    SimulatedNetwork network(scheduler);
+    RandomStream random = scheduler.random("test");
+    LinkQuality quality = LinkQuality::drawn(random);
+    quality.reset = 0;
+    network.set_quality(quality);
+    network.set_stream_timeout(600s);
+    System system = quiet_ring_with_a_clock(4);
+    SimulatedFederation federation(network, system);
+    federation.start(at(3s));
+    EXPECT_TRUE(scheduler.run_until([&] { return federation.finished(); }, 36000s));
+    EXPECT_EQ(federation.wrong(), "");
+    EXPECT_EQ(federation.outcome().flow_digests, expected.flow_digests);
+  });
+}
+
 TEST(SimulatedFlows, AHostThatDiesIsNamedByThoseThatWaitForIt) {
   EXPECT_EVERY_SEED(20, [&](std::uint64_t seed) {
     Scheduler scheduler(seed);

@@ -162,8 +162,8 @@ TEST_F(PeerTest, RefusesAnotherVersionOfTheProtocol) {
   wire::Bytes bytes;
   wire::append(bytes, wire::Hello{wire::version + 1, hash_of(system_.graph()), "source", {}});
   EXPECT_EQ(take(*peer_, bytes),
-            "flow source.out, node source: the peer speaks version 2 of the flow protocol, this is "
-            "version 1");
+            "flow source.out, node source: the peer speaks version 3 of the flow protocol, this is "
+            "version 2");
 }
 
 TEST_F(PeerTest, SaysThatAConnectionWasLostInTheMiddleOfAFrame) {
@@ -176,6 +176,114 @@ TEST_F(PeerTest, SaysThatAConnectionWasLostInTheMiddleOfAFrame) {
   EXPECT_EQ(take(*peer_, bytes), "") << "half a frame is no mistake yet";
   EXPECT_EQ(peer_->lost(), "flow source.out, node source: the connection was lost in the middle of a frame");
   EXPECT_EQ(arrived(), 1U) << "what came before stays";
+}
+
+/// Two sides of a connection that can break: what was not delivered then is gone.
+class BrokenStream : public PeerTest {
+ protected:
+  BrokenStream() : source_(*assembly_, 0, 2, to_sink_), sink_(*assembly_, 2, 0, to_source_) {
+    source_.greet();
+    sink_.greet();
+    deliver();
+  }
+  void emit(int messages) {
+    Channel& channel = *assembly_->links()[0].sink.channel;
+    for (int i = 0; i < messages; ++i) {
+      const std::uint64_t n = channel.written.load();
+      Slot& slot = channel.slots[n % channel.slot_count()];
+      slot.time = at(SimSpan(10ms) * static_cast<std::int64_t>(n));
+      slot.next = slot.time + SimSpan(10ms);
+      *static_cast<std::int64_t*>(slot.payload) = static_cast<std::int64_t>(n);
+      channel.written.store(n + 1);
+    }
+    source_.pump();
+  }
+  void consume(std::uint64_t all_in_all) {
+    assembly_->links()[0].arrival->readers[0].consumed.store(all_in_all);
+    sink_.pump();
+  }
+  void deliver() {
+    EXPECT_EQ(take(sink_, std::exchange(to_sink_.sent, {})), "");
+    EXPECT_EQ(take(source_, std::exchange(to_source_.sent, {})), "");
+  }
+  void lose() { to_sink_.sent.clear(), to_source_.sent.clear(); }
+  /// Both directions begin anew; the source hears of it first, or the sink does.
+  void mend(std::uint32_t stream, bool source_first) {
+    if (source_first) source_.restart(stream);
+    sink_.restart(stream);
+    if (!source_first) source_.restart(stream);
+    sink_.restarted(stream), source_.restarted(stream);
+    for (int i = 0; i < 3; ++i) deliver();
+  }
+  static SimTime at(SimSpan span) { return SimTime::zero() + span; }
+  [[nodiscard]] std::uint64_t credited() const { return (*assembly_->links()[0].sink).consumed.load(); }
+
+  Wire to_sink_, to_source_;
+  Peer source_, sink_;
+};
+
+TEST_F(BrokenStream, GoesOnWhereTheOtherSideWas) {
+  for (const bool source_first : {true, false}) {
+    const std::uint64_t before = arrived();
+    emit(1);
+    deliver();
+    emit(1);
+    lose();
+    EXPECT_EQ(arrived(), before + 1);
+    mend(source_first ? 2 : 3, source_first);
+    EXPECT_TRUE(source_.resumed() && sink_.resumed());
+    EXPECT_EQ(arrived(), before + 2) << "the lost one was sent again, the other was not";
+    consume(before + 2);
+    deliver();
+  }
+}
+
+TEST_F(BrokenStream, LosesNoCredit) {
+  emit(2);
+  deliver();
+  consume(2);
+  lose();
+  EXPECT_EQ(credited(), 0U);
+  mend(2, true);
+  EXPECT_EQ(credited(), 2U);
+  emit(2);
+  deliver();
+  EXPECT_EQ(arrived(), 4U);
+}
+
+TEST_F(BrokenStream, SendsNothingBeforeItKnowsFromWhere) {
+  emit(1);
+  lose();
+  source_.restart(2);
+  emit(1);
+  sink_.restarted(2);
+  EXPECT_EQ(take(sink_, std::exchange(to_sink_.sent, {})), "");
+  EXPECT_EQ(arrived(), 0U);
+  EXPECT_FALSE(source_.resumed());
+  deliver();
+  deliver();
+  EXPECT_EQ(arrived(), 2U);
+}
+
+TEST_F(BrokenStream, BreaksAgainBeforeItWasMended) {
+  emit(2);
+  lose();
+  source_.restart(2), sink_.restart(2);
+  sink_.restarted(2);
+  wire::Bytes late = std::exchange(to_source_.sent, {});
+  lose();
+  mend(3, true);
+  EXPECT_EQ(arrived(), 2U);
+}
+
+TEST_F(BrokenStream, RefusesToResumeWhereItCannotBe) {
+  emit(2);
+  deliver();
+  source_.restart(2);
+  lose();
+  wire::Bytes bytes;
+  wire::append(bytes, wire::Resume{2, {{0, 3, at(0ms)}}});
+  EXPECT_EQ(take(source_, bytes), "flow source.out, node sink: it resumes where it cannot be");
 }
 
 TEST_F(PeerTest, FencesOffOnePeerAndKeepsTheOthers) {

@@ -92,4 +92,46 @@ class Hook : public UserNode {
   Input<std::int64_t> in_ = input<&Hook::got>("in");
 };
 
+/// Passes on what it hears a second later, with a lookahead that is far shorter. The first one begins.
+class Quiet : public UserNode {
+ public:
+  Quiet(bool begins, std::uint32_t inputs, SimSpan lookahead)
+      : begins_(begins), lookahead_(lookahead), out_(event<std::int64_t>("out", lookahead)) {
+    for (std::uint32_t i = 0; i < inputs; ++i) inputs_.push_back(input<&Quiet::got>("in" + std::to_string(i)));
+  }
+  void start(SimTime now) override {
+    if (begins_) out_.send(now + 1s, 1);
+  }
+
+ private:
+  void got(const std::int64_t& value, SimTime t, InputId id) {
+    if (id.index == 0) out_.send(t + 1s, value + 1);
+    if (id.index == 1 && value % 7 == 0) out_.send(t + lookahead_, -value);
+  }
+  bool begins_;
+  SimSpan lookahead_;
+  std::vector<Input<std::int64_t>> inputs_;
+  Event<std::int64_t> out_;
+};
+
+inline constexpr SimSpan shortest = 10ns;  // a second of silence would be a hundred million turns
+
+inline System quiet_ring(std::uint32_t nodes, SimSpan lookahead = shortest) {
+  System system;
+  for (std::uint32_t i = 0; i < nodes; ++i) system.add<Quiet>("n" + std::to_string(i), i == 0, 1U, lookahead);
+  for (std::uint32_t i = 0; i < nodes; ++i) system.connect(PortRef{i, 0}, {(i + 1) % nodes, 0});
+  return system;
+}
+
+/// The same, and one of them hears a clock that ticks far ahead of it, which another one hears too.
+inline System quiet_ring_with_a_clock(std::uint32_t nodes, SimSpan lookahead = shortest) {
+  System system;
+  for (std::uint32_t i = 0; i < nodes; ++i)
+    system.add<Quiet>("n" + std::to_string(i), i == 0, i < 2 ? 2U : 1U, lookahead);
+  system.add<Source>("clock", every(70ms));
+  for (std::uint32_t i = 0; i < nodes; ++i) system.connect(PortRef{i, 0}, {(i + 1) % nodes, 0});
+  for (std::uint32_t i = 0; i < 2; ++i) system.connect(PortRef{nodes, 0}, {i, 1});
+  return system;
+}
+
 }  // namespace isochron::flow::test

@@ -8,6 +8,9 @@ namespace isochron::flow::wire {
 namespace {
 
 Hello some_hello() { return {version, 42, "yellow", {{0, "yellow.position", "red.pull", 7}, {5, "a.b", "c.d", 8}}}; }
+Answer some_answer() {
+  return {1, 9, {{2, SimTime::from_ns(70), {{0, 4}, {1, nothing_more}}, {{5, 6}}}, {3, SimTime::never(), {}, {}}}};
+}
 
 Bytes all_kinds() {
   Bytes bytes;
@@ -17,6 +20,9 @@ Bytes all_kinds() {
   append(bytes, Bound{4, SimTime::never()});
   append(bytes, Credit{5, 2});
   append(bytes, Stop{"enough"});
+  append(bytes, Ask{1, 9});
+  append(bytes, some_answer());
+  append(bytes, Resume{2, {{3, 17, SimTime::from_ns(5)}}});
   return bytes;
 }
 
@@ -55,7 +61,7 @@ void overwrite(Bytes& bytes, std::size_t at, T value) {
 TEST(Wire, ReadsWhatItWroteHoweverTheStreamIsCut) {
   const Bytes bytes = all_kinds();
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
-    ASSERT_EQ(kinds_read(bytes, piece), (std::vector<std::size_t>{0, 1, 2, 3, 4})) << piece;
+    ASSERT_EQ(kinds_read(bytes, piece), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7})) << piece;
   }
 }
 
@@ -75,8 +81,25 @@ TEST(Wire, KeepsEveryField) {
   EXPECT_EQ(body.next.ns(), 10);
   EXPECT_EQ(std::memcmp(body.payload.data(), "abcd", 4), 0);
   EXPECT_EQ(std::get<Bound>(frame()).time, SimTime::never());
-  EXPECT_EQ(std::get<Credit>(frame()).count, 2U);
+  EXPECT_EQ(std::get<Credit>(frame()).consumed, 2U);
   EXPECT_EQ(std::get<Stop>(frame()).reason, "enough");
+  EXPECT_EQ(std::get<Ask>(frame()).number, 9U);
+  EXPECT_EQ(std::get<Answer>(frame()).statements, some_answer().statements);
+  const Frame resume = frame();
+  ASSERT_EQ(std::get<Resume>(resume).lines.size(), 1U);
+  EXPECT_EQ(std::get<Resume>(resume).lines[0].received, 17U);
+}
+
+TEST(Wire, RefusesAnAnswerThatSaysItIsLongerThanItIs) {
+  Bytes bytes;
+  append(bytes, some_answer());
+  bytes[4 + 1 + 8] = std::byte{200};  // statements
+  FrameReader reader;
+  reader.feed(bytes);
+  Frame frame;
+  const auto read = reader.next(frame);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error(), "an answer frame of the wrong size");
 }
 
 TEST(Wire, WaitsForTheOtherHalfOfAFrame) {
@@ -103,7 +126,7 @@ TEST(Wire, RefusesAnotherVersionAndSaysWhich) {
   hello.version = 9;
   Bytes bytes;
   append(bytes, hello);
-  EXPECT_EQ(refused(bytes), "the peer speaks version 9 of the flow protocol, this is version 1");
+  EXPECT_EQ(refused(bytes), "the peer speaks version 9 of the flow protocol, this is version 2");
 }
 
 TEST(Wire, RefusesStrangersUnknownKindsAndWrongSizes) {
@@ -115,8 +138,8 @@ TEST(Wire, RefusesStrangersUnknownKindsAndWrongSizes) {
   append(bytes, Credit{1, 1});
   overwrite(bytes, 4, std::uint8_t{77});
   EXPECT_EQ(refused(bytes), "a frame of unknown kind 77");
-  overwrite(bytes, 4, std::uint8_t{3});
-  EXPECT_EQ(refused(bytes), "a bound frame of the wrong size");
+  overwrite(bytes, 4, std::uint8_t{6});
+  EXPECT_EQ(refused(bytes), "an ask frame of the wrong size");
 }
 
 TEST(Wire, IsDeadAfterTheFirstMistake) {

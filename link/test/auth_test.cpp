@@ -13,6 +13,7 @@
 
 #include "core/input_error.hpp"
 #include "core/random.hpp"
+#include "link/content_hash.hpp"
 
 namespace isochron::link {
 namespace {
@@ -212,6 +213,12 @@ TEST(ReplayWindow, WorksAtBothEndsOfTheNumbers) {
   EXPECT_EQ(window.take(UINT64_MAX), ReplayWindow::Verdict::repeated);
   EXPECT_EQ(window.take(UINT64_MAX - 1), ReplayWindow::Verdict::fresh);
   EXPECT_EQ(window.take(5), ReplayWindow::Verdict::too_old);
+}
+
+TEST(ContentHash, IsWhatSha256sumPrints) {
+  const std::string text = "abc";
+  EXPECT_EQ(content_hash(std::as_bytes(std::span(text))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace

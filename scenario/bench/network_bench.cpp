@@ -88,6 +88,9 @@ class OwnTcpCarrier final : public link::Carrier {
       : carrier_(reactor_, std::move(addresses), self, std::move(peers)) {}
   void start(Events events) override { carrier_.start(std::move(events)); }
   void send(std::uint32_t to, std::span<const std::byte> packet) override { carrier_.send(to, packet); }
+  void answer(std::uint32_t to, std::span<const std::byte> packet) override { carrier_.answer(to, packet); }
+  [[nodiscard]] bool lossless() const override { return carrier_.lossless(); }
+  [[nodiscard]] bool flushed(std::uint32_t to) const override { return carrier_.flushed(to); }
   void run() override { carrier_.run(); }
   void stop() override { carrier_.stop(); }
 
