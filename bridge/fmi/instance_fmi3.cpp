@@ -1,0 +1,227 @@
+// Instances of FMI 3.0. Where an FMU has an event mode it is used: steps may end early at an event, which is handled
+// before the rest of the step.
+
+#include <cstring>
+
+#include "bridge/fmi/instance.hpp"
+
+namespace isochron::fmi {
+namespace {
+
+void take_line(void* environment, Status status, const char* category, const char* text) {
+  static_cast<Log*>(environment)->add(status, category, text);
+}
+
+class Fmi3 final : public Instance {
+ public:
+  Fmi3(const Description& description, const InstanceOptions& options, Log& log)
+      : f_(Binary::load(options.folder, description).fmi3()),
+        verdict_(log),
+        events_(description.event_mode),
+        variable_step_(description.variable_step) {
+    const std::string resources = options.folder + "/resources/";
+    self_ = f_.instantiate(options.name.c_str(), description.token.c_str(), resources.c_str(), false, options.logging,
+                           events_, early_return(), nullptr, 0, &log, &take_line, nullptr);
+    if (self_ == nullptr) {
+      verdict_.give_up(std::string("fmi3InstantiateCoSimulation of the FMU returned nothing") +
+                       (description.needs_tool ? "; it needs the tool that made it" : ""));
+    }
+  }
+  ~Fmi3() override {
+    if (self_ != nullptr && !verdict_.fatal()) f_.free_instance(self_);
+  }
+
+  void set(const Batch& batch, const void* values) override {
+    switch (batch.type) {
+      case Type::float32:
+        return put(f_.set_float32, "fmi3SetFloat32", batch, values);
+      case Type::float64:
+        return put(f_.set_float64, "fmi3SetFloat64", batch, values);
+      case Type::int8:
+        return put(f_.set_int8, "fmi3SetInt8", batch, values);
+      case Type::uint8:
+        return put(f_.set_uint8, "fmi3SetUInt8", batch, values);
+      case Type::int16:
+        return put(f_.set_int16, "fmi3SetInt16", batch, values);
+      case Type::uint16:
+        return put(f_.set_uint16, "fmi3SetUInt16", batch, values);
+      case Type::int32:
+        return put(f_.set_int32, "fmi3SetInt32", batch, values);
+      case Type::uint32:
+        return put(f_.set_uint32, "fmi3SetUInt32", batch, values);
+      case Type::int64:
+        return put(f_.set_int64, "fmi3SetInt64", batch, values);
+      case Type::uint64:
+        return put(f_.set_uint64, "fmi3SetUInt64", batch, values);
+      case Type::boolean:
+        return put(f_.set_boolean, "fmi3SetBoolean", batch, values);
+      case Type::text:
+      case Type::binary:
+        return put_bytes(batch, static_cast<const Bytes*>(values));
+      case Type::clock:
+        return;
+    }
+  }
+
+  void get(const Batch& batch, void* values) override {
+    switch (batch.type) {
+      case Type::float32:
+        return take(f_.get_float32, "fmi3GetFloat32", batch, values);
+      case Type::float64:
+        return take(f_.get_float64, "fmi3GetFloat64", batch, values);
+      case Type::int8:
+        return take(f_.get_int8, "fmi3GetInt8", batch, values);
+      case Type::uint8:
+        return take(f_.get_uint8, "fmi3GetUInt8", batch, values);
+      case Type::int16:
+        return take(f_.get_int16, "fmi3GetInt16", batch, values);
+      case Type::uint16:
+        return take(f_.get_uint16, "fmi3GetUInt16", batch, values);
+      case Type::int32:
+        return take(f_.get_int32, "fmi3GetInt32", batch, values);
+      case Type::uint32:
+        return take(f_.get_uint32, "fmi3GetUInt32", batch, values);
+      case Type::int64:
+        return take(f_.get_int64, "fmi3GetInt64", batch, values);
+      case Type::uint64:
+        return take(f_.get_uint64, "fmi3GetUInt64", batch, values);
+      case Type::boolean:
+        return take(f_.get_boolean, "fmi3GetBoolean", batch, values);
+      case Type::text:
+      case Type::binary:
+        return take_bytes(batch, static_cast<Bytes*>(values));
+      case Type::clock:
+        return;
+    }
+  }
+
+  void configure(const std::function<void()>& set_lengths) override {
+    verdict_.demand(f_.enter_configuration(self_), "fmi3EnterConfigurationMode");
+    set_lengths();
+    verdict_.demand(f_.exit_configuration(self_), "fmi3ExitConfigurationMode");
+  }
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    verdict_.demand(f_.enter_initialisation(self_, tolerance.has_value(), tolerance.value_or(0), start, false, 0),
+                    "fmi3EnterInitializationMode");
+    verdict_.demand(f_.exit_initialisation(self_), "fmi3ExitInitializationMode");
+    if (events_) leave_events();
+  }
+
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, bool discrete) override {
+    const bool at_event = events_ && discrete;
+    if (at_event) verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+    set_inputs();
+    if (at_event) leave_events();
+    Advance advance(stretch);
+    while (!advance.arrived()) {
+      if (!advance.reached(step_once(advance.left()))) {
+        verdict_.give_up("fmi3DoStep of the FMU does not get on");
+      }
+    }
+  }
+
+  void terminate() override {
+    if (!verdict_.failed()) verdict_.demand(f_.terminate(self_), "fmi3Terminate");
+  }
+
+ private:
+  [[nodiscard]] bool early_return() const { return events_ && variable_step_; }
+
+  /// Returns how far it came.
+  double step_once(const Stretch& left) {
+    const bool stops_before =
+        next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
+    const double goal = stops_before ? *next_event_ : left.to;
+    const double size = stops_before ? goal - left.from : left.size;
+    bool event = false, end = false, early = false;
+    double last = goal;
+    const Status status = f_.do_step(self_, left.from, size, true, &event, &end, &early, &last);
+    verdict_.demand(status, "fmi3DoStep");
+    if (end) verdict_.give_up("the FMU ended the simulation");
+    const double reached = early ? last : goal;
+    if (events_ && (event || (next_event_ && reached >= *next_event_))) {
+      verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+      leave_events();
+    }
+    return reached;
+  }
+
+  void leave_events() {
+    constexpr int most_iterations = 10'000;
+    bool again = true;
+    for (int i = 0; again; ++i) {
+      if (i == most_iterations) verdict_.give_up("the FMU's events do not come to an end");
+      bool end = false, nominals = false, values = false, has_next = false;
+      double next = 0;
+      again = false;
+      verdict_.demand(f_.update_discrete_states(self_, &again, &end, &nominals, &values, &has_next, &next),
+                      "fmi3UpdateDiscreteStates");
+      if (end) verdict_.give_up("the FMU ended the simulation");
+      next_event_ = has_next ? std::optional<double>(next) : std::nullopt;
+    }
+    verdict_.demand(f_.enter_step_mode(self_), "fmi3EnterStepMode");
+  }
+
+  template <class T>
+  void put(v3::Set<T> function, const char* name, const Batch& batch, const void* values) {
+    verdict_.demand(function(self_, batch.references.data(), batch.references.size(), static_cast<const T*>(values),
+                             batch.count),
+                    name);
+  }
+  template <class T>
+  void take(v3::Get<T> function, const char* name, const Batch& batch, void* values) {
+    verdict_.demand(
+        function(self_, batch.references.data(), batch.references.size(), static_cast<T*>(values), batch.count), name);
+  }
+
+  void put_bytes(const Batch& batch, const Bytes* values) {
+    const Reference* refs = batch.references.data();
+    const std::size_t n = batch.references.size();
+    texts_.clear();
+    sizes_.clear();
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      texts_.push_back(values[i].data);
+      sizes_.push_back(values[i].size);
+    }
+    if (batch.type == Type::text) {
+      return verdict_.demand(f_.set_string(self_, refs, n, texts_.data(), batch.count), "fmi3SetString");
+    }
+    bytes_.clear();
+    for (const char* text : texts_) bytes_.push_back(reinterpret_cast<const std::uint8_t*>(text));
+    verdict_.demand(f_.set_binary(self_, refs, n, sizes_.data(), bytes_.data(), batch.count), "fmi3SetBinary");
+  }
+
+  void take_bytes(const Batch& batch, Bytes* values) {
+    const Reference* refs = batch.references.data();
+    const std::size_t n = batch.references.size();
+    texts_.assign(batch.count, nullptr);
+    sizes_.assign(batch.count, 0);
+    if (batch.type == Type::text) {
+      verdict_.demand(f_.get_string(self_, refs, n, texts_.data(), batch.count), "fmi3GetString");
+      for (std::size_t i = 0; i < batch.count; ++i) sizes_[i] = texts_[i] == nullptr ? 0 : std::strlen(texts_[i]);
+    } else {
+      bytes_.assign(batch.count, nullptr);
+      verdict_.demand(f_.get_binary(self_, refs, n, sizes_.data(), bytes_.data(), batch.count), "fmi3GetBinary");
+      for (std::size_t i = 0; i < batch.count; ++i) texts_[i] = reinterpret_cast<const char*>(bytes_[i]);
+    }
+    for (std::size_t i = 0; i < batch.count; ++i) values[i] = {texts_[i], texts_[i] == nullptr ? 0 : sizes_[i]};
+  }
+
+  const v3::Functions& f_;
+  v3::Instance self_ = nullptr;
+  Verdict verdict_;
+  bool events_, variable_step_;
+  std::optional<double> next_event_;
+  std::vector<const char*> texts_;
+  std::vector<const std::uint8_t*> bytes_;
+  std::vector<std::size_t> sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Instance> make_fmi3(const Description& description, const InstanceOptions& options, Log& log) {
+  return std::make_unique<Fmi3>(description, options, log);
+}
+
+}  // namespace isochron::fmi
