@@ -34,7 +34,7 @@ fmi::Wishes wishes_of(const std::string& name, const NodeSection& section) {
 
 /// What is wrong is said at `place`, unless it knows a better one.
 template <class F>
-auto at(const Place& place, F&& what) {
+decltype(auto) at(const Place& place, F&& what) {
   try {
     return what();
   } catch (const InputError& error) {

@@ -39,7 +39,8 @@ Archive::~Archive() = default;
 Archive::Archive(Archive&&) noexcept = default;
 Archive& Archive::operator=(Archive&&) noexcept = default;
 
-Archive::Archive(std::string file, std::unique_ptr<Handle> handle) : file_(std::move(file)), handle_(std::move(handle)) {
+Archive::Archive(std::string file, std::unique_ptr<Handle> handle)
+    : file_(std::move(file)), handle_(std::move(handle)) {
   check_entries();
 }
 
@@ -131,7 +132,8 @@ void Archive::read_chunks(const std::string& name, std::uint64_t most, Take&& ta
   zip_fclose(stream);
   if (came < 0) refuse(shown + " is damaged: " + why);
   if (total > most && about.size > most) refuse(shown + " is larger than " + std::to_string(most) + " bytes");
-  if (total != about.size) refuse(shown + " is not of the size that it claims, " + std::to_string(about.size) + " bytes");
+  if (total != about.size)
+    refuse(shown + " is not of the size that it claims, " + std::to_string(about.size) + " bytes");
 }
 
 std::string Archive::read(const std::string& name, std::uint64_t most) const {

@@ -15,13 +15,27 @@ struct TypeInfo {
   const char* message;
   std::size_t size;
 };
-constexpr std::array<TypeInfo, 14> type_infos{{{"float32", 4}, {"float64", 8}, {"int8", 1}, {"uint8", 1},
-                                               {"int16", 2}, {"uint16", 2}, {"int32", 4}, {"uint32", 4}, {"int64", 8},
-                                               {"uint64", 8}, {"bool", 1}, {"string", 0}, {"uint8[]", 0}, {"bool", 1}}};
+constexpr std::array<TypeInfo, 14> type_infos{{{"float32", 4},
+                                               {"float64", 8},
+                                               {"int8", 1},
+                                               {"uint8", 1},
+                                               {"int16", 2},
+                                               {"uint16", 2},
+                                               {"int32", 4},
+                                               {"uint32", 4},
+                                               {"int64", 8},
+                                               {"uint64", 8},
+                                               {"bool", 1},
+                                               {"string", 0},
+                                               {"uint8[]", 0},
+                                               {"bool", 1}}};
 
 using TypeNames = std::map<std::string_view, Type>;
-const TypeNames fmi2_types{{"Real", Type::float64}, {"Integer", Type::int32}, {"Boolean", Type::boolean},
-                           {"String", Type::text}, {"Enumeration", Type::int32}};
+const TypeNames fmi2_types{{"Real", Type::float64},
+                           {"Integer", Type::int32},
+                           {"Boolean", Type::boolean},
+                           {"String", Type::text},
+                           {"Enumeration", Type::int32}};
 const TypeNames fmi3_types{{"Float32", Type::float32}, {"Float64", Type::float64},   {"Int8", Type::int8},
                            {"UInt8", Type::uint8},     {"Int16", Type::int16},       {"UInt16", Type::uint16},
                            {"Int32", Type::int32},     {"UInt32", Type::uint32},     {"Int64", Type::int64},
@@ -30,7 +44,8 @@ const TypeNames fmi3_types{{"Float32", Type::float32}, {"Float64", Type::float64
 
 constexpr std::array<const char*, 7> causality_words{
     "parameter", "calculatedParameter", "structuralParameter", "input", "output", "local", "independent"};
-constexpr std::array<const char*, 6> variability_words{"constant", "fixed", "tunable", "discrete", "continuous", "clock"};
+constexpr std::array<const char*, 6> variability_words{"constant", "fixed",      "tunable",
+                                                       "discrete", "continuous", "clock"};
 constexpr std::array<const char*, 3> initial_words{"exact", "approx", "calculated"};
 
 constexpr std::size_t most_variables = 2'000'000;

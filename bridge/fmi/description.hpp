@@ -60,10 +60,10 @@ struct Variable {
   Causality causality = Causality::local;
   Variability variability = Variability::continuous;
   Initial initial = Initial::none;
-  std::string unit;                             // its name; "" = none
-  std::string start;                            // as written; several values are separated by spaces
+  std::string unit;   // its name; "" = none
+  std::string start;  // as written; several values are separated by spaces
   bool has_start = false;
-  std::string enumeration;                      // the name of its type, of enumerations
+  std::string enumeration;  // the name of its type, of enumerations
   /// Of an array: lengths, or whose value is the length.
   struct Dimension {
     std::uint64_t length = 1;

@@ -219,8 +219,8 @@ std::span<const std::byte> MessageField::in(std::span<const std::byte> message) 
 }
 
 const char* to_string(FieldType type) {
-  static constexpr const char* words[] = {"bool",   "int8",  "uint8",  "int16",   "uint16",  "int32", "uint32",
-                                          "int64",  "uint64", "float32", "float64", "text",   "message"};
+  static constexpr const char* words[] = {"bool",  "int8",   "uint8",   "int16",   "uint16", "int32",  "uint32",
+                                          "int64", "uint64", "float32", "float64", "text",   "message"};
   return words[static_cast<std::size_t>(type)];
 }
 
@@ -308,7 +308,8 @@ constexpr bool holds() {
 bool fits(FieldType from, Type to) {
   if (from == FieldType::text || to == Type::text) return from == FieldType::text && to == Type::text;
   bool good = false;
-  with_type(from, [&](auto a) { with_type(field_type(to), [&](auto b) { good = holds<decltype(a), decltype(b)>(); }); });
+  with_type(from,
+            [&](auto a) { with_type(field_type(to), [&](auto b) { good = holds<decltype(a), decltype(b)>(); }); });
   return good;
 }
 

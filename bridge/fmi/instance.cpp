@@ -130,6 +130,7 @@ const Binary& Binary::load(const std::string& folder, const Description& descrip
 void Log::add(Status status, const char* category, const char* text) {
   LogLine line{status, category == nullptr ? "" : foreign_name(category), text == nullptr ? "" : foreign_text(text)};
   const std::lock_guard lock(mutex_);
+  any_.store(true, std::memory_order_release);
   if (status != status_ok) complaints_.push_back(line.text);
   if (complaints_.size() > 3) complaints_.pop_front();
   if (lines_.size() < most) {
@@ -141,6 +142,7 @@ void Log::add(Status status, const char* category, const char* text) {
 
 std::vector<LogLine> Log::take() {
   const std::lock_guard lock(mutex_);
+  any_.store(false, std::memory_order_release);
   if (dropped_ > 0) {
     lines_.push_back({status_warning, "isochron", std::to_string(dropped_) + " further lines were not kept"});
     dropped_ = 0;

@@ -10,6 +10,7 @@
 // Fails:    std::runtime_error with what the FMU said last. After that the instance can only be destroyed; one that
 //           reported a fatal error is left alone, as the standard demands.
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -61,10 +62,13 @@ class Log {
   static constexpr std::size_t most = 1000;
   void add(Status status, const char* category, const char* text);
   [[nodiscard]] std::vector<LogLine> take();
+  /// Cheap, to be asked after each call.
+  [[nodiscard]] bool empty() const { return !any_.load(std::memory_order_acquire); }
   /// The last lines that are warnings or worse, for a message.
   [[nodiscard]] std::string complaints() const;
 
  private:
+  std::atomic<bool> any_ = false;
   mutable std::mutex mutex_;
   std::vector<LogLine> lines_;
   std::deque<std::string> complaints_;
@@ -91,8 +95,8 @@ class Instance {
   /// Calls `set_lengths`, in which structural parameters are set.
   virtual void configure(const std::function<void()>& set_lengths) = 0;
   virtual void initialise(double start, std::optional<double> tolerance) = 0;
-  /// From `from` to `to`, which are `size` apart. Calls `set_inputs` before; `discrete`: some of those inputs may change
-  /// only at events.
+  /// From `from` to `to`, which are `size` apart. Calls `set_inputs` before; `discrete`: some of those inputs may
+  /// change only at events.
   struct Stretch {
     double from = 0, to = 0, size = 0;
   };

@@ -130,8 +130,7 @@ class Fmi3 final : public Instance {
 
   /// Returns how far it came.
   double step_once(const Stretch& left) {
-    const bool stops_before =
-        next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
+    const bool stops_before = next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
     const double goal = stops_before ? *next_event_ : left.to;
     const double size = stops_before ? goal - left.from : left.size;
     bool event = false, end = false, early = false;
@@ -165,9 +164,9 @@ class Fmi3 final : public Instance {
 
   template <class T>
   void put(v3::Set<T> function, const char* name, const Batch& batch, const void* values) {
-    verdict_.demand(function(self_, batch.references.data(), batch.references.size(), static_cast<const T*>(values),
-                             batch.count),
-                    name);
+    verdict_.demand(
+        function(self_, batch.references.data(), batch.references.size(), static_cast<const T*>(values), batch.count),
+        name);
   }
   template <class T>
   void take(v3::Get<T> function, const char* name, const Batch& batch, void* values) {

@@ -18,7 +18,8 @@ using Component = void*;
 using Boolean = int;
 
 struct Callbacks {
-  void (*logger)(void* environment, const char* instance, Status status, const char* category, const char* message, ...);
+  void (*logger)(void* environment, const char* instance, Status status, const char* category, const char* message,
+                 ...);
   void* (*allocate)(std::size_t count, std::size_t size);
   void (*free)(void* block);
   void (*step_finished)(void* environment, Status status);
@@ -80,8 +81,8 @@ struct Functions {
   Status (*enter_configuration)(Instance);
   Status (*exit_configuration)(Instance);
   Status (*terminate)(Instance);
-  Status (*do_step)(Instance, double at, double size, bool never_back, bool* event_needed, bool* terminate,
-                    bool* early, double* last_successful);
+  Status (*do_step)(Instance, double at, double size, bool never_back, bool* event_needed, bool* terminate, bool* early,
+                    double* last_successful);
   Get<float> get_float32;
   Get<double> get_float64;
   Get<std::int8_t> get_int8;

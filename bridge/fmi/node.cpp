@@ -133,8 +133,8 @@ flow::Parameters parameters_of(const NodeSpec& spec) {
 }  // namespace
 
 const isochron_node_list& node_types() {
-  static const isochron_node_type type{"Fmu",           "a co-simulation FMU", &create, &FmuNode::start,
-                                       &FmuNode::finish, &FmuNode::destroy};
+  static const isochron_node_type type{"Fmu",           "a co-simulation FMU", &create,
+                                       &FmuNode::start, &FmuNode::finish,      &FmuNode::destroy};
   static const isochron_node_list list{ISOCHRON_NODE_ABI, 1, &type};
   return list;
 }

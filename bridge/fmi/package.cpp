@@ -58,11 +58,12 @@ void check_platform(const Archive& archive, const Description& description) {
   if (!here.empty() && std::ranges::find(platforms, here) != platforms.end()) {
     throw InputError({archive.file(), 0, 0}, "has no `" + library + "`", "its model description names that binary");
   }
-  const bool sources = std::ranges::any_of(archive.names(), [](const auto& name) { return name.starts_with("sources/"); });
-  throw InputError({archive.file(), 0, 0},
-                   "has no binary for this machine (" + (here.empty() ? "unknown to FMI" : here) + "); it has " +
-                       list(platforms),
-                   sources ? "it brings its sources: compile it for this machine" : "export it for this machine");
+  const bool sources =
+      std::ranges::any_of(archive.names(), [](const auto& name) { return name.starts_with("sources/"); });
+  throw InputError(
+      {archive.file(), 0, 0},
+      "has no binary for this machine (" + (here.empty() ? "unknown to FMI" : here) + "); it has " + list(platforms),
+      sources ? "it brings its sources: compile it for this machine" : "export it for this machine");
 }
 
 struct Stamp {

@@ -161,7 +161,8 @@ void Session::heard(std::size_t input, std::span<const std::byte> message) {
 void Session::set_inputs() {
   for (Group& group : inputs_) {
     if (!std::exchange(group.changed, false)) continue;
-    for (std::size_t i = 0; i < group.texts.size(); ++i) group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
+    for (std::size_t i = 0; i < group.texts.size(); ++i)
+      group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
     instance_->set(group.batch, group.views.empty() ? static_cast<const void*>(group.values.data())
                                                     : static_cast<const void*>(group.views.data()));
   }

@@ -44,7 +44,7 @@ class Session {
   void fill(std::size_t output, std::span<std::byte> message, std::int64_t time_ns, const Room& room);
   void finish();
   /// What the FMU said since this was asked last.
-  [[nodiscard]] std::vector<LogLine> said() { return log_.take(); }
+  [[nodiscard]] std::vector<LogLine> said() { return log_.empty() ? std::vector<LogLine>{} : log_.take(); }
 
  private:
   /// Variables of one type, with their values.

@@ -26,7 +26,7 @@ static void from_json(const Json& json, NodeSpec::Output& output) {
 }
 
 std::string to_json(const NodeSpec& spec) {
-  Json json{{"name", spec.name},     {"folder", spec.folder}, {"every", spec.every_ns},        {"log", spec.log},
+  Json json{{"name", spec.name},     {"folder", spec.folder},   {"every", spec.every_ns},       {"log", spec.log},
             {"inputs", spec.inputs}, {"outputs", spec.outputs}, {"parameters", spec.parameters}};
   if (spec.tolerance) json["tolerance"] = *spec.tolerance;
   return json_text(json);

@@ -3,7 +3,8 @@
 namespace isochron::fmi {
 
 std::optional<Conversion> conversion(const Unit& from, const Unit& to) {
-  if (!from.defined || !to.defined) return from.name == to.name ? std::optional<Conversion>(Conversion{}) : std::nullopt;
+  if (!from.defined || !to.defined)
+    return from.name == to.name ? std::optional<Conversion>(Conversion{}) : std::nullopt;
   if (from.powers != to.powers || to.factor == 0) return std::nullopt;
   if (from.factor == to.factor && from.offset == to.offset) return Conversion{};
   return Conversion{from.factor / to.factor, (from.offset - to.offset) / to.factor};

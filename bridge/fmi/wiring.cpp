@@ -62,8 +62,10 @@ const Variable& find_variable(const Description& description, const std::string&
   if (found == nullptr) {
     throw InputError({}, "the FMU has no variable " + shown, names_of(description, wanted));
   }
-  throw InputError({}, shown + " of the FMU is " + to_string(found->causality) + ", " + to_string(found->variability) +
-                           "; it cannot be " + what, names_of(description, wanted));
+  throw InputError({},
+                   shown + " of the FMU is " + to_string(found->causality) + ", " + to_string(found->variability) +
+                       "; it cannot be " + what,
+                   names_of(description, wanted));
 }
 
 bool can_be_seen(const Variable& variable) { return variable.type != Type::clock; }
@@ -135,9 +137,9 @@ class Wiring::Outputs {
       }
       const double steps = static_cast<double>(spec.every_ns) / (description_.internal_step.value_or(0) * 1e9);
       if (description_.internal_step && !description_.variable_step && std::abs(steps - std::round(steps)) > 1e-6) {
-        throw InputError({}, "`every` is " + to_string(SimSpan::from_ns(spec.every_ns)) +
-                                 ", and the FMU's own steps are " +
-                                 to_string(SimSpan::from_ns(std::llround(*description_.internal_step * 1e9))),
+        throw InputError({},
+                         "`every` is " + to_string(SimSpan::from_ns(spec.every_ns)) + ", and the FMU's own steps are " +
+                             to_string(SimSpan::from_ns(std::llround(*description_.internal_step * 1e9))),
                          "give a multiple of it");
       }
     });
@@ -185,8 +187,9 @@ class Wiring::Outputs {
       output.variables.emplace_back();
     }
     const std::string other = flow.name == all_outputs ? "" : "_" + field_name(flow.name);
-    output.type = (flow.message.empty() ? "fmu_msgs/msg/" + field_name(description_.identifier) + other : flow.message) +
-                  "\n" + fields;
+    output.type =
+        (flow.message.empty() ? "fmu_msgs/msg/" + field_name(description_.identifier) + other : flow.message) + "\n" +
+        fields;
     source.type = &flow::dynamic_type(output.type);
     add(std::move(output), std::move(source));
   }
@@ -293,7 +296,9 @@ class Wiring::Inputs {
     const std::string name = from.path.empty() ? from.flow : from.flow + "." + from.path;
     const bool binary = variable.type == Type::binary;
     const bool good = binary ? field.is_bytes() : !field.is_bytes() && fits(field.type(), variable.type);
-    const auto many = [](const std::string& type, std::size_t n) { return n == 1 ? type : std::to_string(n) + " " + type; };
+    const auto many = [](const std::string& type, std::size_t n) {
+      return n == 1 ? type : std::to_string(n) + " " + type;
+    };
     if (good && (binary || field.count() == count)) return;
     throw InputError({}, "`" + foreign_name(variable.name) + "` takes " + many(message_type(variable.type), count) +
                              ", and " + name + " is " + many(to_string(field.type()), field.count()));

@@ -87,7 +87,8 @@ TEST_F(ArchiveTest, ADamagedFileIsRefused) {
 
 TEST_F(ArchiveTest, TellsWhichPlatformsThereAre) {
   const test::File description{"modelDescription.xml", description2(test::gain2)};
-  const std::string other = shop_.zip("other.fmu", {description, {"binaries/win64/kit.dll", "x"}, {"binaries/darwin64/kit.dylib", "x"}});
+  const std::string other =
+      shop_.zip("other.fmu", {description, {"binaries/win64/kit.dll", "x"}, {"binaries/darwin64/kit.dylib", "x"}});
   EXPECT_SAYS(opening(other), "has no binary for this machine (linux64); it has darwin64, win64");
   EXPECT_SAYS(opening(shop_.zip("none.fmu", {description, {"sources/kit.c", "x"}})), "compile it for this machine");
   EXPECT_SAYS(opening(shop_.zip("named.fmu", {description, {"binaries/linux64/other.so", "x"}})),

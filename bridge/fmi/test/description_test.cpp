@@ -24,14 +24,17 @@ std::string mistake(const std::string& xml) {
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Description, OfFmi2) {
-  const std::string before = test::angles +
-                             "<TypeDefinitions><SimpleType name='Angle'><Real unit='deg'/></SimpleType></TypeDefinitions>"
-                             "<DefaultExperiment startTime='1' stopTime='3.5' tolerance='1e-4' stepSize='0.01'/>";
+  const std::string before =
+      test::angles +
+      "<TypeDefinitions><SimpleType name='Angle'><Real unit='deg'/></SimpleType></TypeDefinitions>"
+      "<DefaultExperiment startTime='1' stopTime='3.5' tolerance='1e-4' stepSize='0.01'/>";
   const std::string angle =
       "<ScalarVariable name='phi' valueReference='9' description='of the &quot;arm&quot;'><Real declaredType='Angle'/>"
       "</ScalarVariable>";
   const Description d =
-      read_description(description2(test::ball2 + test::types2 + angle, test::step_flags + " canBeInstantiatedOnlyOncePerProcess='1'", before), "m");
+      read_description(description2(test::ball2 + test::types2 + angle,
+                                    test::step_flags + " canBeInstantiatedOnlyOncePerProcess='1'", before),
+                       "m");
   EXPECT_EQ(d.version, Version::fmi2);
   EXPECT_EQ(d.name, "Kit");
   EXPECT_EQ(d.identifier, "kit");
@@ -63,7 +66,8 @@ TEST(Description, OfFmi3) {
       "<Float64 name='m' valueReference='41'><Dimension start='2'/><Dimension start='3'/></Float64>"
       "<String name='s' valueReference='42' causality='parameter' variability='fixed'><Start value='a b'/></String>"
       "<Clock name='c' valueReference='43' causality='input' variability='clock' intervalVariability='triggered'/>";
-  const Description d = read_description(description3(test::array3 + test::types3() + alias, "hasEventMode='true' fixedInternalStepSize='0.5'"), "m");
+  const Description d = read_description(
+      description3(test::array3 + test::types3() + alias, "hasEventMode='true' fixedInternalStepSize='0.5'"), "m");
   EXPECT_EQ(d.version, Version::fmi3);
   EXPECT_TRUE(d.event_mode);
   EXPECT_FALSE(d.variable_step);
@@ -84,16 +88,25 @@ TEST(Description, MistakesHaveTheirLine) {
   EXPECT_SAYS(mistake("<html/>"), "does not begin with <fmiModelDescription>");
   EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='1.0'/>"), "FMI version `1.0`; 2.0 and 3.0 can be used");
   EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='2.0' modelName='a'/>"), "has no `guid`");
-  EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='2.0' modelName='a' guid='b'><ModelExchange/></fmiModelDescription>"),
-              "has no co-simulation interface, only ModelExchange");
-  EXPECT_SAYS(mistake(description2("<ScalarVariable valueReference='0'><Real/></ScalarVariable>\n")), "m.xml:5:2: <ScalarVariable> has no `name`");
-  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a'><Real/></ScalarVariable>\n")), "`a` has no `valueReference`");
-  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a' valueReference='-1'><Real/></ScalarVariable>\n")), "`valueReference=-1` is not a number here");
-  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a' valueReference='1'><Complex/></ScalarVariable>\n")), "of type `Complex`, which FMI 2.0 does not have");
-  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a' valueReference='1' causality='cause'><Real/></ScalarVariable>\n")), "`causality=cause`");
+  EXPECT_SAYS(
+      mistake("<fmiModelDescription fmiVersion='2.0' modelName='a' guid='b'><ModelExchange/></fmiModelDescription>"),
+      "has no co-simulation interface, only ModelExchange");
+  EXPECT_SAYS(mistake(description2("<ScalarVariable valueReference='0'><Real/></ScalarVariable>\n")),
+              "m.xml:5:2: <ScalarVariable> has no `name`");
+  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a'><Real/></ScalarVariable>\n")),
+              "`a` has no `valueReference`");
+  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a' valueReference='-1'><Real/></ScalarVariable>\n")),
+              "`valueReference=-1` is not a number here");
+  EXPECT_SAYS(mistake(description2("<ScalarVariable name='a' valueReference='1'><Complex/></ScalarVariable>\n")),
+              "of type `Complex`, which FMI 2.0 does not have");
+  EXPECT_SAYS(
+      mistake(description2("<ScalarVariable name='a' valueReference='1' causality='cause'><Real/></ScalarVariable>\n")),
+      "`causality=cause`");
   EXPECT_SAYS(mistake(description2(test::gain2 + test::gain2)), "two variables are called `u`");
-  EXPECT_SAYS(mistake(description3("<Float64 name='a' valueReference='1'><Dimension valueReference='7'/></Float64>")), "cannot be a length");
-  EXPECT_SAYS(mistake(description3("<Float64 name='a' valueReference='1'><Dimension/></Float64>")), "neither `start` nor `valueReference`");
+  EXPECT_SAYS(mistake(description3("<Float64 name='a' valueReference='1'><Dimension valueReference='7'/></Float64>")),
+              "cannot be a length");
+  EXPECT_SAYS(mistake(description3("<Float64 name='a' valueReference='1'><Dimension/></Float64>")),
+              "neither `start` nor `valueReference`");
 }
 
 TEST(Description, AModelIdentifierCannotLeadElsewhere) {
@@ -103,14 +116,17 @@ TEST(Description, AModelIdentifierCannotLeadElsewhere) {
 }
 
 TEST(Description, HugeArraysAreRefused) {
-  const Description d = read_description(
-      description3("<Float64 name='a' valueReference='1'><Dimension start='4294967296'/><Dimension start='4294967296'/></Float64>"), "m");
+  const Description d = read_description(description3("<Float64 name='a' valueReference='1'><Dimension "
+                                                      "start='4294967296'/><Dimension start='4294967296'/></Float64>"),
+                                         "m");
   EXPECT_THROW((void)value_count(d, d.variables[0], {}), InputError);
 }
 
 TEST(Values, AreReadByTheirType) {
   const Description d = read_description(description3(test::array3 + test::types3()), "m");
-  const auto read = [&](const char* name, const std::string& text, std::size_t n) { return parse_values(text, *d.find(name), n); };
+  const auto read = [&](const char* name, const std::string& text, std::size_t n) {
+    return parse_values(text, *d.find(name), n);
+  };
   EXPECT_EQ(read("a", "1 2.5", 2).size(), 16U);
   EXPECT_EQ(read("a", "1", 3).size(), 24U) << "one for all";
   EXPECT_THROW(read("a", "1 2", 3), InputError);

@@ -39,13 +39,15 @@ inline const std::string step_flags = "canHandleVariableCommunicationStepSize='t
 inline std::string description2(const std::string& variables, const std::string& flags = step_flags,
                                 const std::string& before = "") {
   return "<?xml version='1.0'?>\n<fmiModelDescription fmiVersion='2.0' modelName='Kit' guid='{kit}'>\n"
-         "<CoSimulation modelIdentifier='kit' " + flags + "/>\n" + before + "<ModelVariables>\n" + variables +
+         "<CoSimulation modelIdentifier='kit' " +
+         flags + "/>\n" + before + "<ModelVariables>\n" + variables +
          "</ModelVariables>\n<ModelStructure/>\n</fmiModelDescription>\n";
 }
 inline std::string description3(const std::string& variables, const std::string& flags = step_flags,
                                 const std::string& before = "") {
   return "<?xml version='1.0'?>\n<fmiModelDescription fmiVersion='3.0' modelName='Kit' instantiationToken='{kit}'>\n"
-         "<CoSimulation modelIdentifier='kit' " + flags + "/>\n" + before + "<ModelVariables>\n" + variables +
+         "<CoSimulation modelIdentifier='kit' " +
+         flags + "/>\n" + before + "<ModelVariables>\n" + variables +
          "</ModelVariables>\n<ModelStructure/>\n</fmiModelDescription>\n";
 }
 
@@ -111,7 +113,8 @@ inline std::string types3() {
   for (const char* type : {"Float32", "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64",
                            "Boolean", "String", "Binary"}) {
     const std::string head = std::string("<") + type + " variability='discrete' name='" + type;
-    all += head + "_in' valueReference='20' causality='input'/>\n" + head + "_out' valueReference='21' causality='output'/>\n";
+    all += head + "_in' valueReference='20' causality='input'/>\n" + head +
+           "_out' valueReference='21' causality='output'/>\n";
   }
   return all;
 }

@@ -67,21 +67,21 @@ API status fmi2EnterInitializationMode(void* c) { return (void)c, OK; }
 API status fmi2ExitInitializationMode(void* c) { return (void)c, OK; }
 API status fmi2Terminate(void* c) { return (void)c, OK; }
 
-#define GET(name, type, field, limit)                                                  \
-  API status name(void* c, const unsigned* refs, size_t n, type* values) {             \
-    for (size_t i = 0; i < n; ++i) {                                                   \
-      if (refs[i] >= (limit)) return ERROR;                                            \
-      values[i] = ((kit*)c)->field[refs[i]];                                           \
-    }                                                                                  \
-    return OK;                                                                         \
+#define GET(name, type, field, limit)                                      \
+  API status name(void* c, const unsigned* refs, size_t n, type* values) { \
+    for (size_t i = 0; i < n; ++i) {                                       \
+      if (refs[i] >= (limit)) return ERROR;                                \
+      values[i] = ((kit*)c)->field[refs[i]];                               \
+    }                                                                      \
+    return OK;                                                             \
   }
-#define SET(name, type, field, limit)                                                  \
-  API status name(void* c, const unsigned* refs, size_t n, const type* values) {       \
-    for (size_t i = 0; i < n; ++i) {                                                   \
-      if (refs[i] >= (limit)) return ERROR;                                            \
-      ((kit*)c)->field[refs[i]] = values[i];                                           \
-    }                                                                                  \
-    return OK;                                                                         \
+#define SET(name, type, field, limit)                                            \
+  API status name(void* c, const unsigned* refs, size_t n, const type* values) { \
+    for (size_t i = 0; i < n; ++i) {                                             \
+      if (refs[i] >= (limit)) return ERROR;                                      \
+      ((kit*)c)->field[refs[i]] = values[i];                                     \
+    }                                                                            \
+    return OK;                                                                   \
   }
 GET(fmi2GetReal, double, real, REALS)
 SET(fmi2SetReal, double, real, REALS)

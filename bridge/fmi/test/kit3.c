@@ -210,14 +210,14 @@ API status fmi3SetInt32(void* c, const uint32_t* refs, size_t count, const int32
   return OK;
 }
 /* PASS is the input of each type, PASS + 1 its output. */
-#define THROUGH(Name, type, field)                                                                             \
-  API status fmi3Get##Name(void* c, const uint32_t* refs, size_t count, type* values, size_t n) {              \
-    for (size_t i = 0; i < count && i < n; ++i) values[i] = ((kit*)c)->field[refs[i] & 1];                     \
-    return OK;                                                                                                 \
-  }                                                                                                            \
-  API status fmi3Set##Name(void* c, const uint32_t* refs, size_t count, const type* values, size_t n) {        \
-    for (size_t i = 0; i < count && i < n; ++i) ((kit*)c)->field[refs[i] & 1] = values[i];                     \
-    return OK;                                                                                                 \
+#define THROUGH(Name, type, field)                                                                      \
+  API status fmi3Get##Name(void* c, const uint32_t* refs, size_t count, type* values, size_t n) {       \
+    for (size_t i = 0; i < count && i < n; ++i) values[i] = ((kit*)c)->field[refs[i] & 1];              \
+    return OK;                                                                                          \
+  }                                                                                                     \
+  API status fmi3Set##Name(void* c, const uint32_t* refs, size_t count, const type* values, size_t n) { \
+    for (size_t i = 0; i < count && i < n; ++i) ((kit*)c)->field[refs[i] & 1] = values[i];              \
+    return OK;                                                                                          \
   }
 THROUGH(Float32, float, float32)
 THROUGH(Int8, int8_t, int8)

@@ -1,0 +1,23 @@
+// Any bytes as an FMU: what is read has the size that it claims, and no name leads outside.
+
+#include "bridge/fmi/package.hpp"
+#include "core/input_error.hpp"
+
+using namespace isochron;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const fmi::Archive archive = fmi::Archive::of_bytes(std::as_bytes(std::span(data, size)), "fuzz.fmu");
+    for (const std::string& name : archive.names()) {
+      if (name.starts_with('/') || name.find("../") != std::string::npos) __builtin_trap();
+      try {
+        if (archive.read(name, 1 << 16).size() > (1U << 16U)) __builtin_trap();
+      } catch (const InputError&) {
+      }
+    }
+    (void)platforms_of(archive);
+    (void)description_of(archive);
+  } catch (const InputError&) {
+  }
+  return 0;
+}
