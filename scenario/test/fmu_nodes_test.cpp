@@ -63,9 +63,9 @@ class FmuNodesTest : public testing::Test {
 
 TEST_F(FmuNodesTest, HaveOneDigestHoweverTheyRun) {
   const std::string nodes =
-      "  first: {fmu: gain2.fmu, every: 10ms, parameters: {k: 2}, inputs: {u: second.out.y}}\n"
-      "  second: {fmu: gain3.fmu, every: 5ms, parameters: {k: 0.75, u: 3}, inputs: {u: first.out.y}}\n"
-      "  third: {fmu: gain2.fmu, every: 20ms, inputs: {u: second.out.h}, outputs: {angle: y}}\n";
+      "  first: {fmu: gain2.fmu, every: 10ms, parameters: {k: 2}, inputs: {u: second.out.h}}\n"
+      "  second: {fmu: gain3.fmu, every: 5ms, parameters: {k: 0.75}, inputs: {u: first.out.y}}\n"
+      "  third: {fmu: gain2.fmu, every: 20ms, inputs: {u: second.out.y}, outputs: {angle: y}}\n";
   const RunReport thread = run(scenario(nodes));
   ASSERT_EQ(thread.end, RunReport::End::finished) << thread.why;
   EXPECT_EQ(count("/first.out"), 20U);
@@ -130,11 +130,11 @@ TEST_F(FmuNodesTest, OneThatFailsEndsTheRunAndTheJournalIsWhole) {
   for (const std::string where : {"own", "processes", "thread", "pool"}) {
     const std::string crash = "  a: {fmu: ball.fmu, every: 10ms, parameters: {trouble: 2}}\n";
     const Override how = where == "own" ? Override{"nodes.a.process", "own"} : Override{"flows.executor", where};
-    const RunReport report = run(scenario(crash + other, {how}));
+    const RunReport report = run(scenario(crash + other, {how}), where + ".mcap");
     EXPECT_EQ(report.end, RunReport::End::failed);
     EXPECT_SAYS(report.why, "node a failed: ");
     EXPECT_SAYS(report.why, "Segmentation fault");
-    EXPECT_EQ(count("/a.out"), 6U) << where;
+    EXPECT_EQ(count("/a.out", where + ".mcap"), 6U) << where;
   }
 }
 
