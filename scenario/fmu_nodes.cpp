@@ -23,6 +23,8 @@ fmi::Wishes wishes_of(const std::string& name, const NodeSection& section) {
   wishes.place = section.place_of("fmu");
   wishes.every = section.every;
   wishes.tolerance = section.tolerance;
+  wishes.solver = section.solver;
+  wishes.solver_step = section.solver_step;
   wishes.log = section.log;
   wishes.parameters = placed(section.parameters);
   wishes.inputs = placed(section.inputs);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "bridge/fmi/solver.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
@@ -24,7 +25,8 @@ struct FmuFlowSection : Section {
 template <class V>
 void describe(V& v, FmuFlowSection& s) {
   v.optional("variable", s.variable, "the flow carries this variable alone; short form: `speed: motor.w`");
-  v.optional("message", s.message, "the name of its messages, as in example_msgs/msg/Power; fmu_msgs/msg/MODEL if left out");
+  v.optional("message", s.message,
+             "the name of its messages, as in example_msgs/msg/Power; fmu_msgs/msg/MODEL if left out");
   v.optional("fields", s.fields, "field: variable; all outputs of the FMU if left out");
 }
 inline bool from_word(FmuFlowSection& section, const std::string& word) {
@@ -37,6 +39,11 @@ enum class FmuProcess : std::uint8_t { shared, own };
 template <>
 struct Words<FmuProcess> {
   static constexpr std::array<const char*, 2> list{"shared", "own"};
+};
+
+template <>
+struct Words<fmi::SolverKind> {
+  static constexpr std::array<const char*, 2> list{"cvode", "rk4"};
 };
 
 }  // namespace isochron

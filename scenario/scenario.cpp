@@ -109,7 +109,7 @@ class Checker {
                            "as in `library: room_nodes`, `run: [python3, heater.py]` or `fmu: motor.fmu`"});
     }
     if (node.every && *node.every <= SimSpan::zero()) say(node, "every", "must be positive", "");
-    for (const char* key : {"every", "parameters", "outputs", "tolerance", "process", "log"}) {
+    for (const char* key : {"every", "parameters", "outputs", "tolerance", "solver", "solver_step", "process", "log"}) {
       if (node.fmu.empty() && node.key_places.contains(key)) say(node, key, "is of nodes that are an `fmu`", "");
     }
     for (const char* key : {"type", "with"}) {

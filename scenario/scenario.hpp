@@ -341,6 +341,8 @@ struct NodeSection : Section {
   VariableTexts parameters;
   Named<FmuFlowSection> outputs;
   std::optional<double> tolerance;
+  std::optional<fmi::SolverKind> solver;
+  std::optional<SimSpan> solver_step;
   FmuProcess process = FmuProcess::shared;
   bool log = false;
   std::string at;
@@ -350,18 +352,21 @@ template <class V>
 void describe(V& v, NodeSection& s) {
   v.optional("library", s.library, "the shared library that has it, in C++ or C");
   v.optional("run", s.run, "instead of a library: a program that is the node, in any language, and its arguments");
-  v.optional("fmu", s.fmu, "instead of a library: an FMU, FMI 2.0 or 3.0 for co-simulation");
+  v.optional("fmu", s.fmu, "instead of a library: an FMU, FMI 2.0 or 3.0");
   v.optional("type", s.type, "its type in that library or program; may be left out where there is one only");
   v.optional("with", s.with, "its parameters");
   v.optional("flows", s.flows, "what to change of its outputs, by name: period, first, lookahead, capacity");
-  v.optional("inputs", s.inputs,
-             "input: node.output, such as world.state or ROBOT/SENSOR.reading; of an FMU, variable: node.output.field, or "
-             "`node.output.field in unit`");
+  v.optional(
+      "inputs", s.inputs,
+      "input: node.output, such as world.state or ROBOT/SENSOR.reading; of an FMU, variable: node.output.field, or "
+      "`node.output.field in unit`");
   v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
   v.optional("every", s.every, "of an FMU: its communication step; as its description says if left out");
   v.optional("parameters", s.parameters, "of an FMU: variable: value before the start; a list for an array");
   v.optional("outputs", s.outputs, "of an FMU: its flows, by name; one flow `out` with all its outputs if left out");
-  v.optional("tolerance", s.tolerance, "of an FMU: what its solver is told");
+  v.optional("tolerance", s.tolerance, "of an FMU: of its solver, or of ours");
+  v.optional("solver", s.solver, "of an FMU for model exchange, which brings none: `cvode` if left out");
+  v.optional("solver_step", s.solver_step, "of solver rk4; `every` if left out");
   v.optional("process", s.process, "of an FMU: where it runs; an FMU that may be there once in a process gets its own");
   v.optional("log", s.log, "of an FMU: whether it is asked to log; what it says is on its flow `log`");
   v.optional("at", s.at,

@@ -88,26 +88,35 @@ class Reader {
   }
 
   void read_interface(const pugi::xml_node& root) {
-    const pugi::xml_node simulation = root.child("CoSimulation");
+    const pugi::xml_node exchange = root.child("ModelExchange");
+    const pugi::xml_node simulation = root.child("CoSimulation") ? root.child("CoSimulation") : exchange;
     if (!simulation) {
-      std::string has;
-      for (const char* other : {"ModelExchange", "ScheduledExecution"}) {
-        if (root.child(other)) has += (has.empty() ? "" : " and ") + std::string(other);
-      }
-      xml_.refuse(root, "has no co-simulation interface" + (has.empty() ? "" : ", only " + has) +
-                            "; export it for co-simulation");
+      const bool scheduled = static_cast<bool>(root.child("ScheduledExecution"));
+      xml_.refuse(root, std::string("is neither for co-simulation nor for model exchange") +
+                            (scheduled ? ", only for scheduled execution" : ""));
     }
+    made_.exchange = simulation == exchange;
     made_.identifier = xml_.required(simulation, "modelIdentifier");
     const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     if (made_.identifier.empty() || !std::ranges::all_of(made_.identifier, is_name)) {
       xml_.refuse(simulation, "`" + foreign_name(made_.identifier) + "` is no identifier of a model");
     }
-    made_.variable_step = xml_.flag(simulation, "canHandleVariableCommunicationStepSize");
+    made_.variable_step = made_.exchange || xml_.flag(simulation, "canHandleVariableCommunicationStepSize");
     made_.once_per_process = xml_.flag(simulation, "canBeInstantiatedOnlyOncePerProcess");
     made_.needs_tool = xml_.flag(simulation, "needsExecutionTool");
     made_.saves_state = xml_.flag(simulation, is2() ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
     made_.event_mode = !is2() && xml_.flag(simulation, "hasEventMode");
     made_.internal_step = xml_.number<double>(simulation, "fixedInternalStepSize");
+    if (made_.exchange && is2()) read_sizes(root);
+  }
+
+  void read_sizes(const pugi::xml_node& root) {
+    made_.indicator_count = xml_.number<std::uint32_t>(root, "numberOfEventIndicators").value_or(0);
+    if (made_.indicator_count > most_variables) xml_.refuse(root, "has more than two million event indicators");
+    for (const pugi::xml_node unknown : root.child("ModelStructure").child("Derivatives").children("Unknown")) {
+      (void)unknown;
+      ++made_.state_count;
+    }
   }
 
   void read_unit(const pugi::xml_node& node) {

@@ -80,7 +80,9 @@ struct Description {
   std::string file;  // for messages
   Version version = Version::fmi2;
   std::string name, about, token, tool;
-  std::string identifier;  // of its co-simulation binary
+  std::string identifier;  // of its binary
+  bool exchange = false;   // it has no co-simulation interface, and is solved here (model exchange)
+  std::size_t state_count = 0, indicator_count = 0;  // of model exchange, FMI 2.0; an FMU of FMI 3.0 is asked
   std::vector<Variable> variables;
   std::vector<Unit> units;
   std::optional<double> start_time, stop_time, tolerance, step_size;

@@ -34,7 +34,7 @@ class Symbols {
   std::string file_, missing_;
 };
 
-void find_all(Symbols& symbols, v2::Functions& f) {
+void find_all(Symbols& symbols, v2::Functions& f, bool exchange) {
   symbols.find(f.instantiate, "fmi2Instantiate");
   symbols.find(f.free_instance, "fmi2FreeInstance");
   symbols.find(f.set_up, "fmi2SetupExperiment");
@@ -49,10 +49,22 @@ void find_all(Symbols& symbols, v2::Functions& f) {
   symbols.find(f.set_integer, "fmi2SetInteger");
   symbols.find(f.set_boolean, "fmi2SetBoolean");
   symbols.find(f.set_string, "fmi2SetString");
-  symbols.find(f.do_step, "fmi2DoStep");
-  symbols.find(f.get_status, "fmi2GetStatus");
-  symbols.find(f.get_real_status, "fmi2GetRealStatus");
-  symbols.find(f.get_boolean_status, "fmi2GetBooleanStatus");
+  if (!exchange) {
+    symbols.find(f.do_step, "fmi2DoStep");
+    symbols.find(f.get_status, "fmi2GetStatus");
+    symbols.find(f.get_real_status, "fmi2GetRealStatus");
+    symbols.find(f.get_boolean_status, "fmi2GetBooleanStatus");
+    return;
+  }
+  symbols.find(f.enter_event_mode, "fmi2EnterEventMode");
+  symbols.find(f.new_discrete_states, "fmi2NewDiscreteStates");
+  symbols.find(f.enter_continuous_time, "fmi2EnterContinuousTimeMode");
+  symbols.find(f.completed_step, "fmi2CompletedIntegratorStep");
+  symbols.find(f.set_time, "fmi2SetTime");
+  symbols.find(f.set_states, "fmi2SetContinuousStates");
+  symbols.find(f.get_states, "fmi2GetContinuousStates");
+  symbols.find(f.get_derivatives, "fmi2GetDerivatives");
+  symbols.find(f.get_indicators, "fmi2GetEventIndicators");
 }
 
 void find_values(Symbols& symbols, v3::Functions& f) {
@@ -84,19 +96,33 @@ void find_values(Symbols& symbols, v3::Functions& f) {
   symbols.find(f.set_binary, "fmi3SetBinary");
 }
 
-void find_all(Symbols& symbols, v3::Functions& f) {
-  symbols.find(f.instantiate, "fmi3InstantiateCoSimulation");
+void find_exchange(Symbols& symbols, v3::Functions& f) {
+  symbols.find(f.instantiate_exchange, "fmi3InstantiateModelExchange");
+  symbols.find(f.enter_continuous_time, "fmi3EnterContinuousTimeMode");
+  symbols.find(f.completed_step, "fmi3CompletedIntegratorStep");
+  symbols.find(f.set_time, "fmi3SetTime");
+  symbols.find(f.set_states, "fmi3SetContinuousStates");
+  symbols.find(f.get_states, "fmi3GetContinuousStates");
+  symbols.find(f.get_derivatives, "fmi3GetContinuousStateDerivatives");
+  symbols.find(f.get_indicators, "fmi3GetEventIndicators");
+  symbols.find(f.get_state_count, "fmi3GetNumberOfContinuousStates");
+  symbols.find(f.get_indicator_count, "fmi3GetNumberOfEventIndicators");
+}
+
+void find_all(Symbols& symbols, v3::Functions& f, bool exchange) {
   symbols.find(f.free_instance, "fmi3FreeInstance");
   symbols.find(f.enter_initialisation, "fmi3EnterInitializationMode");
   symbols.find(f.exit_initialisation, "fmi3ExitInitializationMode");
   symbols.find(f.enter_event_mode, "fmi3EnterEventMode");
-  symbols.find(f.enter_step_mode, "fmi3EnterStepMode");
   symbols.find(f.update_discrete_states, "fmi3UpdateDiscreteStates");
   symbols.find(f.enter_configuration, "fmi3EnterConfigurationMode");
   symbols.find(f.exit_configuration, "fmi3ExitConfigurationMode");
   symbols.find(f.terminate, "fmi3Terminate");
-  symbols.find(f.do_step, "fmi3DoStep");
   find_values(symbols, f);
+  if (exchange) return find_exchange(symbols, f);
+  symbols.find(f.instantiate, "fmi3InstantiateCoSimulation");
+  symbols.find(f.do_step, "fmi3DoStep");
+  symbols.find(f.enter_step_mode, "fmi3EnterStepMode");
 }
 
 }  // namespace
@@ -119,9 +145,9 @@ const Binary& Binary::load(const std::string& folder, const Description& descrip
   auto binary = std::make_unique<Binary>();
   Symbols symbols(handle, description.identifier + ".so");
   if (description.version == Version::fmi2) {
-    find_all(symbols, binary->fmi2_);
+    find_all(symbols, binary->fmi2_, description.exchange);
   } else {
-    find_all(symbols, binary->fmi3_);
+    find_all(symbols, binary->fmi3_, description.exchange);
   }
   symbols.demand_all();
   return *loaded.emplace(file, std::move(binary)).first->second;

@@ -21,6 +21,7 @@
 
 #include "bridge/fmi/description.hpp"
 #include "bridge/fmi/interface.hpp"
+#include "bridge/fmi/solver.hpp"
 
 namespace isochron::fmi {
 
@@ -79,6 +80,7 @@ struct InstanceOptions {
   std::string name;
   std::string folder;  // where the FMU was unpacked to
   bool logging = false;
+  Solver::Settings solver;  // of model exchange
 };
 
 class Instance {
@@ -100,7 +102,8 @@ class Instance {
   struct Stretch {
     double from = 0, to = 0, size = 0;
   };
-  virtual void step(const Stretch& stretch, const std::function<void()>& set_inputs, bool discrete) = 0;
+  enum class Change : std::uint8_t { none, continuous, discrete };
+  virtual void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) = 0;
   virtual void terminate() = 0;
 
  protected:

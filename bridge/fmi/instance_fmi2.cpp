@@ -1,4 +1,4 @@
-// Instances of FMI 2.0.
+// Instances of FMI 2.0: what both kinds have in common, co-simulation, model exchange.
 
 #include <cctype>
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
 
 namespace isochron::fmi {
@@ -37,16 +38,16 @@ std::string uri_of(const std::string& path) {
   return uri;
 }
 
-class Fmi2 final : public Instance {
+class Fmi2 : public Instance {
  public:
   Fmi2(const Description& description, const InstanceOptions& options, Log& log)
       : f_(Binary::load(options.folder, description).fmi2()),
-        callbacks_{&take_line, &std::calloc, &std::free, nullptr, &log},
         verdict_(log),
-        variable_step_(description.variable_step) {
+        callbacks_{&take_line, &std::calloc, &std::free, nullptr, &log} {
     const std::string resources = uri_of(options.folder + "/resources");
-    self_ = f_.instantiate(options.name.c_str(), v2::co_simulation, description.token.c_str(), resources.c_str(),
-                           &callbacks_, 0, options.logging ? 1 : 0);
+    const v2::Kind kind = description.exchange ? v2::model_exchange : v2::co_simulation;
+    self_ = f_.instantiate(options.name.c_str(), kind, description.token.c_str(), resources.c_str(), &callbacks_, 0,
+                           options.logging ? 1 : 0);
     if (self_ == nullptr) {
       verdict_.give_up(std::string("fmi2Instantiate of the FMU returned nothing") +
                        (description.needs_tool ? "; it needs the tool that made it" : ""));
@@ -110,8 +111,28 @@ class Fmi2 final : public Instance {
     verdict_.demand(f_.exit_initialisation(self_), "fmi2ExitInitializationMode");
   }
 
-  void step(const Stretch& stretch, const std::function<void()>& set_inputs, bool) override {
-    set_inputs();
+  void terminate() override {
+    if (!verdict_.failed()) verdict_.demand(f_.terminate(self_), "fmi2Terminate");
+  }
+
+ protected:
+  const v2::Functions& f_;
+  v2::Component self_ = nullptr;
+  Verdict verdict_;
+
+ private:
+  v2::Callbacks callbacks_;
+  std::vector<v2::Boolean> truth_;
+  std::vector<const char*> texts_;
+};
+
+class Fmi2Simulation final : public Fmi2 {
+ public:
+  Fmi2Simulation(const Description& description, const InstanceOptions& options, Log& log)
+      : Fmi2(description, options, log), variable_step_(description.variable_step) {}
+
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    if (change != Change::none) set_inputs();
     Advance advance(stretch);
     while (!advance.arrived()) {
       const Status status = step_once(advance.left().from, advance.left().size);
@@ -121,10 +142,6 @@ class Fmi2 final : public Instance {
       }
       if (!advance.reached(reached())) verdict_.give_up("fmi2DoStep of the FMU was discarded again and again");
     }
-  }
-
-  void terminate() override {
-    if (!verdict_.failed()) verdict_.demand(f_.terminate(self_), "fmi2Terminate");
   }
 
  private:
@@ -152,19 +169,74 @@ class Fmi2 final : public Instance {
     return time;
   }
 
-  const v2::Functions& f_;
-  v2::Callbacks callbacks_;
-  v2::Component self_ = nullptr;
-  Verdict verdict_;
   bool variable_step_;
-  std::vector<v2::Boolean> truth_;
-  std::vector<const char*> texts_;
+};
+
+class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
+ public:
+  Fmi2Exchange(const Description& description, const InstanceOptions& options, Log& log)
+      : Fmi2(description, options, log),
+        state_count_(description.state_count),
+        indicator_count_(description.indicator_count),
+        exchange_(*this, options.solver) {}
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    Fmi2::initialise(start, tolerance);
+    exchange_.begin(start);  // it is in event mode now
+  }
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    if (change != Change::none) exchange_.set_inputs(set_inputs);
+    exchange_.step(stretch);
+  }
+
+ private:
+  [[nodiscard]] std::size_t state_count() const override { return state_count_; }
+  [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
+  void place(double t, std::span<const double> x) override {
+    verdict_.demand(f_.set_time(self_, t), "fmi2SetTime");
+    if (!x.empty()) verdict_.demand(f_.set_states(self_, x.data(), x.size()), "fmi2SetContinuousStates");
+  }
+  void derivatives(double t, const double* x, double* dx) override {
+    place(t, {x, state_count_});
+    if (state_count_ > 0) verdict_.demand(f_.get_derivatives(self_, dx, state_count_), "fmi2GetDerivatives");
+  }
+  void indicators(double t, const double* x, double* z) override {
+    if (indicator_count_ == 0) return;
+    place(t, {x, state_count_});
+    verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi2GetEventIndicators");
+  }
+  void read_states(std::span<double> x) override {
+    if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi2GetContinuousStates");
+  }
+  bool completed_step() override {
+    v2::Boolean event = 0, end = 0;
+    verdict_.demand(f_.completed_step(self_, 1, &event, &end), "fmi2CompletedIntegratorStep");
+    if (end != 0) verdict_.give_up("the FMU ended the simulation");
+    return event != 0;
+  }
+  void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi2EnterEventMode"); }
+  std::optional<double> leave_events() override {
+    constexpr int most_iterations = 10'000;
+    v2::EventInfo info{1, 0, 0, 0, 0, 0};
+    for (int i = 0; info.again != 0; ++i) {
+      if (i == most_iterations) verdict_.give_up("the FMU's events do not come to an end");
+      info = {};
+      verdict_.demand(f_.new_discrete_states(self_, &info), "fmi2NewDiscreteStates");
+      if (info.terminate != 0) verdict_.give_up("the FMU ended the simulation");
+    }
+    verdict_.demand(f_.enter_continuous_time(self_), "fmi2EnterContinuousTimeMode");
+    return info.has_next_event != 0 ? std::optional<double>(info.next_event) : std::nullopt;
+  }
+
+  std::size_t state_count_, indicator_count_;
+  Exchange exchange_;
 };
 
 }  // namespace
 
 std::unique_ptr<Instance> make_fmi2(const Description& description, const InstanceOptions& options, Log& log) {
-  return std::make_unique<Fmi2>(description, options, log);
+  if (description.exchange) return std::make_unique<Fmi2Exchange>(description, options, log);
+  return std::make_unique<Fmi2Simulation>(description, options, log);
 }
 
 }  // namespace isochron::fmi

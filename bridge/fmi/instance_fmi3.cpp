@@ -1,8 +1,9 @@
-// Instances of FMI 3.0. Where an FMU has an event mode it is used: steps may end early at an event, which is handled
-// before the rest of the step.
+// Instances of FMI 3.0: what both kinds have in common, co-simulation, model exchange. Where an FMU for co-simulation
+// has an event mode it is used: steps may end early at an event, which is handled before the rest of the step.
 
 #include <cstring>
 
+#include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
 
 namespace isochron::fmi {
@@ -12,7 +13,7 @@ void take_line(void* environment, Status status, const char* category, const cha
   static_cast<Log*>(environment)->add(status, category, text);
 }
 
-class Fmi3 final : public Instance {
+class Fmi3 : public Instance {
  public:
   Fmi3(const Description& description, const InstanceOptions& options, Log& log)
       : f_(Binary::load(options.folder, description).fmi3()),
@@ -20,10 +21,14 @@ class Fmi3 final : public Instance {
         events_(description.event_mode),
         variable_step_(description.variable_step) {
     const std::string resources = options.folder + "/resources/";
-    self_ = f_.instantiate(options.name.c_str(), description.token.c_str(), resources.c_str(), false, options.logging,
-                           events_, early_return(), nullptr, 0, &log, &take_line, nullptr);
+    const char *name = options.name.c_str(), *token = description.token.c_str();
+    const bool logging = options.logging;
+    self_ = description.exchange
+                ? f_.instantiate_exchange(name, token, resources.c_str(), false, logging, &log, &take_line)
+                : f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(), nullptr, 0,
+                                 &log, &take_line, nullptr);
     if (self_ == nullptr) {
-      verdict_.give_up(std::string("fmi3InstantiateCoSimulation of the FMU returned nothing") +
+      verdict_.give_up(std::string("the FMU could not be instantiated") +
                        (description.needs_tool ? "; it needs the tool that made it" : ""));
     }
   }
@@ -105,48 +110,17 @@ class Fmi3 final : public Instance {
     verdict_.demand(f_.enter_initialisation(self_, tolerance.has_value(), tolerance.value_or(0), start, false, 0),
                     "fmi3EnterInitializationMode");
     verdict_.demand(f_.exit_initialisation(self_), "fmi3ExitInitializationMode");
-    if (events_) leave_events();
-  }
-
-  void step(const Stretch& stretch, const std::function<void()>& set_inputs, bool discrete) override {
-    const bool at_event = events_ && discrete;
-    if (at_event) verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
-    set_inputs();
-    if (at_event) leave_events();
-    Advance advance(stretch);
-    while (!advance.arrived()) {
-      if (!advance.reached(step_once(advance.left()))) {
-        verdict_.give_up("fmi3DoStep of the FMU does not get on");
-      }
-    }
   }
 
   void terminate() override {
     if (!verdict_.failed()) verdict_.demand(f_.terminate(self_), "fmi3Terminate");
   }
 
- private:
+ protected:
   [[nodiscard]] bool early_return() const { return events_ && variable_step_; }
 
-  /// Returns how far it came.
-  double step_once(const Stretch& left) {
-    const bool stops_before = next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
-    const double goal = stops_before ? *next_event_ : left.to;
-    const double size = stops_before ? goal - left.from : left.size;
-    bool event = false, end = false, early = false;
-    double last = goal;
-    const Status status = f_.do_step(self_, left.from, size, true, &event, &end, &early, &last);
-    verdict_.demand(status, "fmi3DoStep");
-    if (end) verdict_.give_up("the FMU ended the simulation");
-    const double reached = early ? last : goal;
-    if (events_ && (event || (next_event_ && reached >= *next_event_))) {
-      verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
-      leave_events();
-    }
-    return reached;
-  }
-
-  void leave_events() {
+  /// Lets discrete states settle, in event mode.
+  void settle() {
     constexpr int most_iterations = 10'000;
     bool again = true;
     for (int i = 0; again; ++i) {
@@ -159,9 +133,15 @@ class Fmi3 final : public Instance {
       if (end) verdict_.give_up("the FMU ended the simulation");
       next_event_ = has_next ? std::optional<double>(next) : std::nullopt;
     }
-    verdict_.demand(f_.enter_step_mode(self_), "fmi3EnterStepMode");
   }
 
+  const v3::Functions& f_;
+  v3::Instance self_ = nullptr;
+  Verdict verdict_;
+  bool events_, variable_step_;
+  std::optional<double> next_event_;
+
+ private:
   template <class T>
   void put(v3::Set<T> function, const char* name, const Batch& batch, const void* values) {
     verdict_.demand(
@@ -207,20 +187,116 @@ class Fmi3 final : public Instance {
     for (std::size_t i = 0; i < batch.count; ++i) values[i] = {texts_[i], texts_[i] == nullptr ? 0 : sizes_[i]};
   }
 
-  const v3::Functions& f_;
-  v3::Instance self_ = nullptr;
-  Verdict verdict_;
-  bool events_, variable_step_;
-  std::optional<double> next_event_;
   std::vector<const char*> texts_;
   std::vector<const std::uint8_t*> bytes_;
   std::vector<std::size_t> sizes_;
 };
 
+class Fmi3Simulation final : public Fmi3 {
+ public:
+  using Fmi3::Fmi3;
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    Fmi3::initialise(start, tolerance);
+    if (events_) leave_events();
+  }
+
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    const bool at_event = events_ && change == Change::discrete;
+    if (at_event) verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+    if (change != Change::none) set_inputs();
+    if (at_event) leave_events();
+    Advance advance(stretch);
+    while (!advance.arrived()) {
+      if (!advance.reached(step_once(advance.left()))) {
+        verdict_.give_up("fmi3DoStep of the FMU does not get on");
+      }
+    }
+  }
+
+ private:
+  /// Returns how far it came.
+  double step_once(const Stretch& left) {
+    const bool stops_before = next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
+    const double goal = stops_before ? *next_event_ : left.to;
+    const double size = stops_before ? goal - left.from : left.size;
+    bool event = false, end = false, early = false;
+    double last = goal;
+    const Status status = f_.do_step(self_, left.from, size, true, &event, &end, &early, &last);
+    verdict_.demand(status, "fmi3DoStep");
+    if (end) verdict_.give_up("the FMU ended the simulation");
+    const double reached = early ? last : goal;
+    if (events_ && (event || (next_event_ && reached >= *next_event_))) {
+      verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+      leave_events();
+    }
+    return reached;
+  }
+
+  void leave_events() {
+    settle();
+    verdict_.demand(f_.enter_step_mode(self_), "fmi3EnterStepMode");
+  }
+};
+
+class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
+ public:
+  Fmi3Exchange(const Description& description, const InstanceOptions& options, Log& log)
+      : Fmi3(description, options, log), exchange_(*this, options.solver) {}
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    Fmi3::initialise(start, tolerance);
+    verdict_.demand(f_.get_state_count(self_, &state_count_), "fmi3GetNumberOfContinuousStates");
+    verdict_.demand(f_.get_indicator_count(self_, &indicator_count_), "fmi3GetNumberOfEventIndicators");
+    exchange_.begin(start);  // it is in event mode now
+  }
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    if (change != Change::none) exchange_.set_inputs(set_inputs);
+    exchange_.step(stretch);
+  }
+
+ private:
+  [[nodiscard]] std::size_t state_count() const override { return state_count_; }
+  [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
+  void place(double t, std::span<const double> x) override {
+    verdict_.demand(f_.set_time(self_, t), "fmi3SetTime");
+    if (!x.empty()) verdict_.demand(f_.set_states(self_, x.data(), x.size()), "fmi3SetContinuousStates");
+  }
+  void derivatives(double t, const double* x, double* dx) override {
+    place(t, {x, state_count_});
+    if (state_count_ == 0) return;
+    verdict_.demand(f_.get_derivatives(self_, dx, state_count_), "fmi3GetContinuousStateDerivatives");
+  }
+  void indicators(double t, const double* x, double* z) override {
+    if (indicator_count_ == 0) return;
+    place(t, {x, state_count_});
+    verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi3GetEventIndicators");
+  }
+  void read_states(std::span<double> x) override {
+    if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi3GetContinuousStates");
+  }
+  bool completed_step() override {
+    bool event = false, end = false;
+    verdict_.demand(f_.completed_step(self_, true, &event, &end), "fmi3CompletedIntegratorStep");
+    if (end) verdict_.give_up("the FMU ended the simulation");
+    return event;
+  }
+  void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode"); }
+  std::optional<double> leave_events() override {
+    settle();
+    verdict_.demand(f_.enter_continuous_time(self_), "fmi3EnterContinuousTimeMode");
+    return next_event_;
+  }
+
+  std::size_t state_count_ = 0, indicator_count_ = 0;
+  Exchange exchange_;
+};
+
 }  // namespace
 
 std::unique_ptr<Instance> make_fmi3(const Description& description, const InstanceOptions& options, Log& log) {
-  return std::make_unique<Fmi3>(description, options, log);
+  if (description.exchange) return std::make_unique<Fmi3Exchange>(description, options, log);
+  return std::make_unique<Fmi3Simulation>(description, options, log);
 }
 
 }  // namespace isochron::fmi

@@ -1,6 +1,7 @@
 #pragma once
-// The C interfaces of co-simulation FMUs, written down from the FMI 2.0 and 3.0 standards: types and functions that
-// this project calls, and no others. Names are ours; what is looked up in the binary is the standard's name.
+// The C interfaces of FMUs for co-simulation and model exchange, written down from the FMI 2.0 and 3.0 standards: types
+// and functions that this project calls, and no others. Names are ours; what is looked up in the binary is the
+// standard's name.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,11 @@ struct Callbacks {
 enum Kind : int { model_exchange, co_simulation };
 enum StatusKind : int { do_step_status, pending_status, last_successful_time, terminated };
 
+struct EventInfo {
+  Boolean again, terminate, nominals_changed, states_changed, has_next_event;
+  double next_event;
+};
+
 struct Functions {
   Component (*instantiate)(const char* name, Kind kind, const char* guid, const char* resources,
                            const Callbacks* callbacks, Boolean visible, Boolean logging);
@@ -49,6 +55,16 @@ struct Functions {
   Status (*get_status)(Component, StatusKind, Status*);
   Status (*get_real_status)(Component, StatusKind, double*);
   Status (*get_boolean_status)(Component, StatusKind, Boolean*);
+  // Of model exchange.
+  Status (*enter_event_mode)(Component);
+  Status (*new_discrete_states)(Component, EventInfo*);
+  Status (*enter_continuous_time)(Component);
+  Status (*completed_step)(Component, Boolean never_back, Boolean* event, Boolean* end);
+  Status (*set_time)(Component, double);
+  Status (*set_states)(Component, const double*, std::size_t);
+  Status (*get_states)(Component, double*, std::size_t);
+  Status (*get_derivatives)(Component, double*, std::size_t);
+  Status (*get_indicators)(Component, double*, std::size_t);
 };
 
 }  // namespace v2
@@ -70,6 +86,8 @@ struct Functions {
   Instance (*instantiate)(const char* name, const char* token, const char* resources, bool visible, bool logging,
                           bool event_mode, bool early_return, const Reference* intermediate,
                           std::size_t intermediate_count, void* environment, LogMessage log, IntermediateUpdate update);
+  Instance (*instantiate_exchange)(const char* name, const char* token, const char* resources, bool visible,
+                                   bool logging, void* environment, LogMessage log);
   void (*free_instance)(Instance);
   Status (*enter_initialisation)(Instance, bool has_tolerance, double tolerance, double start, bool has_stop,
                                  double stop);
@@ -78,6 +96,15 @@ struct Functions {
   Status (*enter_step_mode)(Instance);
   Status (*update_discrete_states)(Instance, bool* again, bool* terminate, bool* nominals, bool* values,
                                    bool* has_next_event, double* next_event);
+  Status (*enter_continuous_time)(Instance);
+  Status (*completed_step)(Instance, bool never_back, bool* event, bool* end);
+  Status (*set_time)(Instance, double);
+  Status (*set_states)(Instance, const double*, std::size_t);
+  Status (*get_states)(Instance, double*, std::size_t);
+  Status (*get_derivatives)(Instance, double*, std::size_t);
+  Status (*get_indicators)(Instance, double*, std::size_t);
+  Status (*get_state_count)(Instance, std::size_t*);
+  Status (*get_indicator_count)(Instance, std::size_t*);
   Status (*enter_configuration)(Instance);
   Status (*exit_configuration)(Instance);
   Status (*terminate)(Instance);

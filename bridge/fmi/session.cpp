@@ -1,5 +1,6 @@
 #include "bridge/fmi/session.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -125,7 +126,9 @@ void Session::read_start_values() {
 }
 
 void Session::start(std::int64_t time_ns) {
-  instance_ = Instance::make(description_, {spec_.name, spec_.folder, spec_.log}, log_);
+  const Solver::Settings solver{spec_.solver, spec_.tolerance.value_or(description_.tolerance.value_or(1e-6)),
+                                static_cast<double>(spec_.solver_step_ns) / 1e9};
+  instance_ = Instance::make(description_, {spec_.name, spec_.folder, spec_.log, solver}, log_);
   bool structural = false;
   for (const auto& [name, value] : spec_.parameters) {
     structural = structural || variable(name).causality == Causality::structural_parameter;
@@ -153,8 +156,8 @@ void Session::heard(std::size_t input, std::span<const std::byte> message) {
       convert(wire.field.type(), bytes.data(), group.batch.type, group.values.data() + wire.at * size, wire.count,
               wire.conversion);
     }
-    group.changed = changed_ = true;
-    discrete_changed_ = discrete_changed_ || wire.discrete;
+    group.changed = true;
+    change_ = std::max(change_, wire.discrete ? Instance::Change::discrete : Instance::Change::continuous);
   }
 }
 
@@ -170,12 +173,10 @@ void Session::set_inputs() {
 
 void Session::step() {
   const std::int64_t next = at_ns_ + spec_.every_ns;
-  const std::function<void()> set = [this] {
-    if (std::exchange(changed_, false)) set_inputs();
-  };
+  const std::function<void()> set = [this] { set_inputs(); };
   try {
     const Instance::Stretch stretch{seconds(at_ns_), seconds(next), static_cast<double>(spec_.every_ns) / 1e9};
-    instance_->step(stretch, set, std::exchange(discrete_changed_, false));
+    instance_->step(stretch, set, std::exchange(change_, Instance::Change::none));
   } catch (const std::runtime_error& error) {
     throw std::runtime_error("in the step from " + to_string(SimTime::from_ns(at_ns_)) + " to " +
                              to_string(SimTime::from_ns(next)) + ": " + error.what());

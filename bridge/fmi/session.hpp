@@ -94,7 +94,7 @@ class Session {
   std::vector<Group> inputs_;
   std::vector<Port> outputs_;
   std::int64_t at_ns_ = 0;
-  bool changed_ = false, discrete_changed_ = false;
+  Instance::Change change_ = Instance::Change::none;
 };
 
 }  // namespace isochron::fmi

@@ -28,6 +28,8 @@ static void from_json(const Json& json, NodeSpec::Output& output) {
 std::string to_json(const NodeSpec& spec) {
   Json json{{"name", spec.name},     {"folder", spec.folder},   {"every", spec.every_ns},       {"log", spec.log},
             {"inputs", spec.inputs}, {"outputs", spec.outputs}, {"parameters", spec.parameters}};
+  json["solver"] = static_cast<int>(spec.solver);
+  json["solver_step"] = spec.solver_step_ns;
   if (spec.tolerance) json["tolerance"] = *spec.tolerance;
   return json_text(json);
 }
@@ -40,6 +42,8 @@ NodeSpec spec_of_json(const std::string& text) {
     spec.folder = json.at("folder");
     spec.every_ns = json.at("every");
     spec.log = json.at("log");
+    spec.solver = static_cast<SolverKind>(json.at("solver").get<int>());
+    spec.solver_step_ns = json.at("solver_step");
     spec.inputs = json.at("inputs").get<std::vector<NodeSpec::Input>>();
     spec.outputs = json.at("outputs").get<std::vector<NodeSpec::Output>>();
     spec.parameters = json.at("parameters").get<std::vector<std::pair<std::string, std::string>>>();

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "bridge/fmi/solver.hpp"
+
 namespace isochron::fmi {
 
 struct NodeSpec {
@@ -15,6 +17,8 @@ struct NodeSpec {
   std::string folder;  // where the FMU was unpacked to
   std::int64_t every_ns = 0;
   std::optional<double> tolerance;
+  SolverKind solver = SolverKind::cvode;  // of model exchange
+  std::int64_t solver_step_ns = 0;        // of a solver with fixed steps
   bool log = false;
   std::vector<std::pair<std::string, std::string>> parameters;  // variable, value
 

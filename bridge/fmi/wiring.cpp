@@ -135,6 +135,12 @@ class Wiring::Outputs {
       if (spec.every_ns <= 0) {
         throw InputError({}, "the FMU does not say how long its steps are", "give `every`, as in `every: 1ms`");
       }
+      spec.solver = wishes_.solver.value_or(SolverKind::cvode);
+      spec.solver_step_ns = wishes_.solver_step.value_or(SimSpan::from_ns(spec.every_ns)).ns();
+      if (!description_.exchange && (wishes_.solver || wishes_.solver_step)) {
+        throw InputError({}, "the FMU is for co-simulation and has its own solver", "leave `solver` out");
+      }
+      if (spec.solver_step_ns <= 0) throw InputError({}, "`solver_step` must be positive");
       const double steps = static_cast<double>(spec.every_ns) / (description_.internal_step.value_or(0) * 1e9);
       if (description_.internal_step && !description_.variable_step && std::abs(steps - std::round(steps)) > 1e-6) {
         throw InputError({},

@@ -38,6 +38,8 @@ struct Wishes {
   Place place;
   std::optional<SimSpan> every;
   std::optional<double> tolerance;
+  std::optional<SolverKind> solver;    // of model exchange
+  std::optional<SimSpan> solver_step;  // of a solver with fixed steps; `every` if left out
   bool log = false;
   std::vector<Text> parameters;  // variable, value
   std::vector<Text> inputs;      // variable, node.output.field [in unit]
