@@ -1,5 +1,7 @@
 #include "bridge/fmi/exchange.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace isochron::fmi {
@@ -32,7 +34,9 @@ void Exchange::set_inputs(const std::function<void()>& set) {
 }
 
 void Exchange::advance(double goal) {
-  const bool crossed = solver_->step(goal);
+  const bool rounding = goal - time_ <= 1e-12 * std::max(1.0, std::abs(goal));
+  if (rounding) solver_->restart(goal, std::vector<double>(solver_->states().begin(), solver_->states().end()));
+  const bool crossed = !rounding && solver_->step(goal);
   if (solver_->time() > time_) standing_ = 0;
   time_ = solver_->time();
   calls_.place(time_, solver_->states());

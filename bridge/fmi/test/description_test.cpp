@@ -88,9 +88,9 @@ TEST(Description, MistakesHaveTheirLine) {
   EXPECT_SAYS(mistake("<html/>"), "does not begin with <fmiModelDescription>");
   EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='1.0'/>"), "FMI version `1.0`; 2.0 and 3.0 can be used");
   EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='2.0' modelName='a'/>"), "has no `guid`");
-  EXPECT_SAYS(
-      mistake("<fmiModelDescription fmiVersion='2.0' modelName='a' guid='b'><ModelExchange/></fmiModelDescription>"),
-      "has no co-simulation interface, only ModelExchange");
+  EXPECT_SAYS(mistake("<fmiModelDescription fmiVersion='3.0' modelName='a' instantiationToken='b'>"
+                      "<ScheduledExecution/></fmiModelDescription>"),
+              "is neither for co-simulation nor for model exchange, only for scheduled execution");
   EXPECT_SAYS(mistake(description2("<ScalarVariable valueReference='0'><Real/></ScalarVariable>\n")),
               "m.xml:5:2: <ScalarVariable> has no `name`");
   EXPECT_SAYS(mistake(description2("<ScalarVariable name='a'><Real/></ScalarVariable>\n")),

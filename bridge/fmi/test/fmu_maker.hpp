@@ -107,6 +107,19 @@ inline const std::string array3 =
     "<Float64 name='a' valueReference='11' causality='input' start='0 0'><Dimension valueReference='10'/></Float64>\n"
     "<Float64 name='b' valueReference='12' causality='output'><Dimension valueReference='10'/></Float64>\n";
 
+/// The same for model exchange: three states and one event indicator in kit2.c, two and one in kit3.c.
+inline std::string exchange(std::string description) {
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    if (const auto at = description.find(from); at != std::string::npos) description.replace(at, from.size(), to);
+  };
+  swap("<CoSimulation", "<ModelExchange");
+  swap("fmiVersion='2.0'", "fmiVersion='2.0' numberOfEventIndicators='1'");
+  swap("<ModelStructure/>",
+       "<ModelStructure><Derivatives><Unknown index='1'/><Unknown index='2'/><Unknown index='3'/>"
+       "</Derivatives></ModelStructure>");
+  return description;
+}
+
 /// Every type of FMI 3, passed through: NAME_in, NAME_out.
 inline std::string types3() {
   std::string all;

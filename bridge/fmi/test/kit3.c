@@ -34,7 +34,7 @@ typedef struct {
   uint8_t binary[2][64];
   size_t size[2];
   double time, next_tick;
-  bool events, early, in_event_mode, bounce, configured;
+  bool events, early, in_event_mode, bounce, configured, exchange;
   logger log;
   void* environment;
 } kit;
@@ -54,11 +54,21 @@ API void* fmi3InstantiateCoSimulation(const char* name, const char* token, const
   k->log = log, k->environment = environment;
   return k;
 }
+API void* fmi3InstantiateModelExchange(const char* name, const char* token, const char* resources, bool visible,
+                                       bool logging, void* environment, logger log) {
+  return fmi3InstantiateCoSimulation(name, token, resources, visible, logging, true, false, NULL, 0, environment, log,
+                                     NULL);
+}
 API void fmi3FreeInstance(void* c) { free(c); }
 API status fmi3EnterInitializationMode(void* c, bool has_tolerance, double tolerance, double start, bool has_stop,
                                        double stop) {
   (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
   ((kit*)c)->time = start;
+  return OK;
+}
+API status fmi3EnterContinuousTimeMode(void* c) {
+  kit* k = c;
+  k->in_event_mode = false, k->exchange = true;
   return OK;
 }
 API status fmi3ExitInitializationMode(void* c) {
@@ -94,7 +104,7 @@ API status fmi3UpdateDiscreteStates(void* c, bool* again, bool* end, bool* nomin
   kit* k = c;
   if (!k->in_event_mode) return ERROR;
   *again = *end = *nominals = *values = false;
-  if (k->bounce) bounce(k), *again = true;
+  if (k->bounce || (k->exchange && k->h <= 1e-9 && k->v < 0)) bounce(k), *again = true;
   if (k->time >= k->next_tick - 1e-12) ++k->ticks, k->next_tick += 0.03, *again = true;
   *has_next = true;
   *next = k->next_tick;
@@ -265,3 +275,33 @@ API status fmi3SetBinary(void* c, const uint32_t* refs, size_t count, const size
   }
   return OK;
 }
+
+/* ---- model exchange: states h, v ---- */
+API status fmi3CompletedIntegratorStep(void* c, bool never_back, bool* event, bool* end) {
+  (void)c, (void)never_back;
+  *event = *end = false;
+  return OK;
+}
+API status fmi3SetTime(void* c, double time) { return ((kit*)c)->time = time, OK; }
+API status fmi3SetContinuousStates(void* c, const double* x, size_t n) {
+  if (n != 2) return ERROR;
+  ((kit*)c)->h = x[0], ((kit*)c)->v = x[1];
+  return OK;
+}
+API status fmi3GetContinuousStates(void* c, double* x, size_t n) {
+  if (n != 2) return ERROR;
+  x[0] = ((kit*)c)->h, x[1] = ((kit*)c)->v;
+  return OK;
+}
+API status fmi3GetContinuousStateDerivatives(void* c, double* dx, size_t n) {
+  if (n != 2) return ERROR;
+  dx[0] = ((kit*)c)->v, dx[1] = ((kit*)c)->g;
+  return OK;
+}
+API status fmi3GetEventIndicators(void* c, double* z, size_t n) {
+  if (n != 1) return ERROR;
+  z[0] = ((kit*)c)->h == 0 && ((kit*)c)->v > 0 ? 1e-12 : ((kit*)c)->h;
+  return OK;
+}
+API status fmi3GetNumberOfContinuousStates(void* c, size_t* n) { return (void)c, *n = 2, OK; }
+API status fmi3GetNumberOfEventIndicators(void* c, size_t* n) { return (void)c, *n = 1, OK; }

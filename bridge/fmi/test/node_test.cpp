@@ -1,149 +1,13 @@
-// FMUs as nodes of flows: what they compute, when their inputs act, and what becomes of those that fail.
+// FMUs as nodes of flows: what they compute, and when their inputs act.
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <map>
 
-#include "bridge/fmi/fields.hpp"
-#include "bridge/fmi/node.hpp"
-#include "bridge/fmi/test/fmu_maker.hpp"
-#include "bridge/fmi/wiring.hpp"
-#include "flow/definition.hpp"
-#include "flow/dynamic_node.hpp"
-#include "flow/run.hpp"
+#include "bridge/fmi/test/node_fixture.hpp"
 
-namespace isochron::fmi {
+namespace isochron::fmi::test {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ball2;
-using test::ball3;
-using test::description2;
-using test::description3;
-using test::gain2;
-using test::gain3;
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
-
-struct Command {
-  double angle = 0, other = 0;
-  std::array<double, 3> three{};
-  std::int32_t count = 0;
-  bool on = false;
-  std::int64_t big = 0;
-};
-
-constexpr const char* command_type =
-    "test_msgs/msg/Command\nfloat64 angle\nfloat64 other\nfloat64[3] three\nint32 count\nbool on\nint64 big\n";
-
-/// Says its own time, ten times that, and so on.
-class Source final : public flow::DynamicNode {
- public:
-  explicit Source(SimSpan period) {
-    flow::OutputInfo info;
-    info.name = "command";
-    info.period = period;
-    info.type = &flow::dynamic_type(command_type);
-    add_output(std::move(info));
-  }
-
- private:
-  void heard(std::uint32_t, const void*, SimTime) override {}
-  void fill(std::uint32_t, void* payload, SimTime t) override {
-    const double s = static_cast<double>(t.since_zero().ns()) / 1e9;
-    *static_cast<Command*>(payload) = {s,        10 * s, {s, 2 * s, 3 * s}, static_cast<std::int32_t>(1000 * s + 0.5),
-                                       s > 0.05, 7};
-  }
-};
-
-/// Keeps what comes, as text: "0.1 0.3; …".
-class Sink final : public flow::DynamicNode {
- public:
-  explicit Sink(const flow::PayloadType& type) { add_input("in", type); }
-  std::vector<std::vector<std::byte>> messages;
-
-  template <class T>
-  [[nodiscard]] T value(std::size_t message, const std::string& field) const {
-    T value{};
-    const auto bytes = MessageField::find(flow::type_text(input_type(0)), field).in(messages.at(message));
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  [[nodiscard]] std::string text(std::size_t message, const std::string& field) const {
-    const auto bytes = MessageField::find(flow::type_text(input_type(0)), field).in(messages.at(message));
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
- private:
-  void heard(std::uint32_t, const void* payload, SimTime) override {
-    const flow::PayloadType& type = input_type(0);
-    const auto* from =
-        type.flat ? static_cast<const std::byte*>(payload) : static_cast<const flow::PlainBytes*>(payload)->cdr.data();
-    const std::size_t size = type.flat ? type.size : static_cast<const flow::PlainBytes*>(payload)->cdr.size();
-    messages.emplace_back(from, from + size);
-  }
-  void fill(std::uint32_t, void*, SimTime) override {}
-};
-
-/// A federation of one FMU, a source and a sink.
-class FmuNode : public testing::Test {
- protected:
-  struct Ran {
-    flow::Outcome outcome;
-    std::string why;
-    Sink* sink = nullptr;
-    Sink* log = nullptr;
-    flow::System system;
-  };
-
-  static Wishes wishes() {
-    Wishes wishes;
-    wishes.node = "kit";
-    wishes.every = 10ms;
-    return wishes;
-  }
-
-  Ran run(const std::string& file, const Wishes& wished, bool own = false, SimSpan source = 10ms,
-          SimSpan until = 100ms) {
-    Ran ran;
-    const Wiring wiring(open_package(file), wished);
-    ran.system.add<Source>("source", source);
-    const NodeSpec spec = wiring.plan([&](const std::string& flow) {
-      EXPECT_EQ(flow, "source.command");
-      return isochron::fmi::Source{&flow::dynamic_type(command_type), {}};
-    });
-    ran.system.add("kit", own ? make_node_in_process(spec, FMI_PROGRAM, "kit.fmu") : make_node(spec));
-    if (!spec.inputs.empty()) ran.system.connect(ran.system.find_output("source.command"), {1, 0});
-    const auto listen = [&](const std::string& flow) {
-      const flow::PortRef port = ran.system.find_output("kit." + flow);
-      const std::string name = "sink_" + flow;
-      auto& sink = ran.system.add<Sink>(name, *ran.system.graph().nodes[1].outputs[port.port].type);
-      ran.system.connect("kit." + flow, name + ".in");
-      return &sink;
-    };
-    ran.sink = listen(spec.outputs.front().flow);
-    ran.log = listen("log");
-    ran.outcome = flow::run(ran.system, {.until = SimTime::zero() + until});
-    for (const flow::NodeFailure& failure : ran.outcome.failures) ran.why += to_string(failure) + "\n";
-    return ran;
-  }
-  std::string refusal(const std::string& file, const Wishes& wished) {
-    try {
-      const Wiring wiring(open_package(file), wished);
-      (void)wiring.plan([&](const std::string& flow) {
-        if (flow != "source.command") throw InputError({}, "no such flow");
-        return isochron::fmi::Source{&flow::dynamic_type(command_type), {}};
-      });
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no mistake";
-  }
-
-  test::Workshop shop_;
-};
 
 TEST_F(FmuNode, InputsActFromTheCommunicationPointAtOrAfterTheirStamp) {
   const std::string file = shop_.fmu2("gain.fmu", description2(gain2));
@@ -166,7 +30,7 @@ TEST_F(FmuNode, InputsActFromTheCommunicationPointAtOrAfterTheirStamp) {
 TEST_F(FmuNode, InAProcessOfItsOwnTheMessagesAreTheSame) {
   Wishes w = wishes();
   w.inputs = {{"u", "source.command.angle", {}}};
-  const std::string file = shop_.fmu2("ball.fmu", description2(gain2 + ball2 + test::stiff2));
+  const std::string file = shop_.fmu2("ball.fmu", description2(gain2 + ball2 + stiff2));
   const Ran shared = run(file, w, false, 3ms, 1s);
   const Ran own = run(file, w, true, 3ms, 1s);
   ASSERT_TRUE(own.outcome.complete) << own.why;
@@ -177,7 +41,7 @@ TEST_F(FmuNode, InAProcessOfItsOwnTheMessagesAreTheSame) {
 
 TEST_F(FmuNode, ABallBouncesAndAStiffEquationStaysPut) {
   Wishes w = wishes();
-  const Ran ran = run(shop_.fmu2("ball.fmu", description2(ball2 + test::stiff2)), w, false, 10ms, 2s);
+  const Ran ran = run(shop_.fmu2("ball.fmu", description2(ball2 + stiff2)), w, false, 10ms, 2s);
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   EXPECT_EQ(ran.sink->value<double>(0, "h"), 1);
   EXPECT_NEAR(ran.sink->value<double>(40, "h"), 1 - 9.81 * 0.16 / 2, 1e-9);
@@ -188,7 +52,7 @@ TEST_F(FmuNode, ABallBouncesAndAStiffEquationStaysPut) {
 
 TEST_F(FmuNode, EventsOfFmi3AreHandledAndStepsGoOn) {
   Wishes w = wishes();
-  const std::string events = test::step_flags + " hasEventMode='true'";
+  const std::string events = step_flags + " hasEventMode='true'";
   const Ran ran = run(shop_.fmu3("ball3.fmu", description3(ball3, events)), w, false, 10ms, 1500ms);
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   const Ran whole = run(shop_.fmu3("plain3.fmu", description3(ball3)), w, false, 10ms, 1500ms);
@@ -204,7 +68,7 @@ TEST_F(FmuNode, ArraysHaveTheLengthThatIsGiven) {
   Wishes w = wishes();
   w.parameters = {{"n", "3", {}}, {"k", "10", {}}};
   w.inputs = {{"a", "source.command.three", {}}};
-  const std::string file = shop_.fmu3("array.fmu", description3(gain3 + test::array3));
+  const std::string file = shop_.fmu3("array.fmu", description3(gain3 + array3));
   const Ran ran = run(file, w);
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   EXPECT_DOUBLE_EQ(ran.sink->value<double>(9, "b[0]"), 0.8);
@@ -226,8 +90,7 @@ TEST_F(FmuNode, EveryTypeOfFmi3GoesThrough) {
                   {"Int16_in", "-300", {}},        {"UInt16_in", "65535", {}},
                   {"UInt32_in", "4000000000", {}}, {"UInt64_in", "18446744073709551615", {}}};
   for (const std::string flags : {"", "hasEventMode='true'"}) {
-    const Ran ran =
-        run(shop_.fmu3("types" + std::to_string(flags.size()) + ".fmu", description3(test::types3(), flags)), w);
+    const Ran ran = run(shop_.fmu3("types" + std::to_string(flags.size()) + ".fmu", description3(types3(), flags)), w);
     ASSERT_TRUE(ran.outcome.complete) << ran.why;
     EXPECT_FLOAT_EQ(ran.sink->value<float>(9, "Float32_out"), 0.08F);
     EXPECT_EQ(ran.sink->value<std::int32_t>(9, "Int32_out"), 80);
@@ -248,7 +111,7 @@ TEST_F(FmuNode, EveryTypeOfFmi2GoesThrough) {
   Wishes w = wishes();
   w.inputs = {{"n_in", "source.command.count", {}}, {"b_in", "source.command.on", {}}};
   w.parameters = {{"s_in", "gear", {}}};
-  const Ran ran = run(shop_.fmu2("types2.fmu", description2(test::types2)), w);
+  const Ran ran = run(shop_.fmu2("types2.fmu", description2(types2)), w);
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   EXPECT_EQ(ran.sink->value<std::int32_t>(9, "n_out"), 80);
   EXPECT_TRUE(ran.sink->value<bool>(9, "b_out"));
@@ -258,7 +121,7 @@ TEST_F(FmuNode, EveryTypeOfFmi2GoesThrough) {
 TEST_F(FmuNode, UnitsAreConvertedOrRefused) {
   Wishes w = wishes();
   w.inputs = {{"u", "source.command.angle in deg", {}}};
-  const std::string file = shop_.fmu2("units.fmu", description2(gain2, test::step_flags, test::angles));
+  const std::string file = shop_.fmu2("units.fmu", description2(gain2, step_flags, angles));
   const Ran ran = run(file, w);
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   EXPECT_DOUBLE_EQ(ran.sink->value<double>(9, "y"), 0.08 * 0.017453292519943295);
@@ -295,7 +158,7 @@ TEST_F(FmuNode, AnFmuWithoutOutputsTellsItsTime) {
 }
 
 TEST_F(FmuNode, WishesThatCannotBeAreRefusedWithTheirPlaces) {
-  const std::string file = shop_.fmu2("all.fmu", description2(gain2 + ball2 + test::types2));
+  const std::string file = shop_.fmu2("all.fmu", description2(gain2 + ball2 + types2));
   const auto with = [&](const std::string& variable, const std::string& from) {
     Wishes w = wishes();
     w.inputs = {{variable, from, {"s.yaml", 2, 3}}};
@@ -336,79 +199,46 @@ TEST_F(FmuNode, TheStepIsAMultipleOfTheFmusOwn) {
   EXPECT_EQ(refusal(file, w), "no mistake");
 }
 
-enum { returns_error = 1, crashes, is_fatal, exits, is_pending, stops_halfway, ends, stands_still, talks };
-
-class FmuInTrouble : public FmuNode {
- protected:
-  Ran run_with(int trouble, bool own = false, const std::string& flags = test::step_flags) {
-    Wishes w = wishes();
-    w.parameters = {{"trouble", std::to_string(trouble), {}}};
-    return run(shop_.fmu2("t" + std::to_string(trouble) + ".fmu", description2(gain2 + ball2 + test::trouble2, flags)),
-               w, own);
+TEST_F(FmuNode, ModelExchangeIsSolvedHere) {
+  const std::string two = description2(gain2 + ball2 + stiff2 + types2, step_flags);
+  Wishes w = wishes();
+  const Ran whole = run(shop_.fmu2("cs.fmu", two), w, false, 10ms, 1500ms);
+  w.tolerance = 1e-9;
+  w.inputs = {{"u", "source.command.angle", {}}};
+  const Ran solved = run(shop_.fmu2("me.fmu", exchange(two)), w, false, 10ms, 1500ms);
+  ASSERT_TRUE(solved.outcome.complete) << solved.why;
+  for (const std::size_t i : {0U, 30U, 60U, 100U, 149U}) {
+    EXPECT_NEAR(solved.sink->value<double>(i, "h"), whole.sink->value<double>(i, "h"), 1e-5) << i;
   }
-};
+  EXPECT_EQ(solved.sink->value<std::int32_t>(149, "bounces"), whole.sink->value<std::int32_t>(149, "bounces"));
+  EXPECT_NEAR(solved.sink->value<double>(149, "x"), std::cos(1.49), 0.002) << "stiff";
+  EXPECT_EQ(solved.sink->value<std::int32_t>(149, "n_out"), 49) << "announced events";
+  EXPECT_DOUBLE_EQ(solved.sink->value<double>(149, "y"), 1.48) << "inputs act as in co-simulation";
 
-TEST_F(FmuInTrouble, AnErrorIsToldWithWhatTheFmuSaid) {
-  for (const bool own : {false, true}) {
-    const Ran ran = run_with(returns_error, own);
-    EXPECT_FALSE(ran.outcome.complete);
-    EXPECT_SAYS(ran.why,
-                "node kit failed: in the step from 50ms to 60ms: fmi2DoStep of the FMU returned error; it said: the "
-                "gear is broken at 0.05");
-  }
+  const std::string three = exchange(description3(ball3));
+  w.inputs.clear();
+  const Ran newer = run(shop_.fmu3("me3.fmu", three), w, false, 10ms, 1500ms);
+  ASSERT_TRUE(newer.outcome.complete) << newer.why;
+  EXPECT_NEAR(newer.sink->value<double>(149, "h"), whole.sink->value<double>(149, "h"), 1e-5);
+  EXPECT_EQ(newer.sink->value<std::int32_t>(149, "ticks"), 49);
+
+  w.solver = SolverKind::rk4;
+  w.solver_step = 100us;
+  w.tolerance.reset();
+  const Ran fixed = run(shop_.fmu3("rk3.fmu", three), w, false, 10ms, 1500ms);
+  ASSERT_TRUE(fixed.outcome.complete) << fixed.why;
+  EXPECT_NEAR(fixed.sink->value<double>(40, "h"), whole.sink->value<double>(40, "h"), 1e-9)
+      << "before the first bounce";
+  EXPECT_NEAR(fixed.sink->value<double>(149, "h"), whole.sink->value<double>(149, "h"), 1e-2);
+  EXPECT_SAYS(refusal(shop_.path("cs.fmu"), w), "is for co-simulation and has its own solver");
 }
 
-TEST_F(FmuInTrouble, FatalErrorsAndEndsAreTold) {
-  EXPECT_SAYS(run_with(is_fatal).why, "fmi2DoStep of the FMU returned fatal");
-  EXPECT_SAYS(run_with(ends).why, "the FMU ended the simulation");
-  EXPECT_SAYS(run_with(stands_still).why, "was discarded again and again");
-  EXPECT_SAYS(run_with(stops_halfway, false, "").why, "fmi2DoStep of the FMU was discarded");
-}
-
-TEST_F(FmuInTrouble, StepsThatEndEarlyOrLateAreGoneOnWith) {
-  const Ran plain = run_with(0), halves = run_with(stops_halfway), pending = run_with(is_pending);
-  ASSERT_TRUE(halves.outcome.complete) << halves.why;
-  ASSERT_TRUE(pending.outcome.complete) << pending.why;
-  EXPECT_NEAR(halves.sink->value<double>(9, "h"), plain.sink->value<double>(9, "h"), 1e-12);
-  EXPECT_EQ(pending.sink->value<double>(9, "h"), plain.sink->value<double>(9, "h"));
-}
-
-TEST_F(FmuInTrouble, InAProcessOfItsOwnItMayCrashOrExit) {
-  EXPECT_SAYS(run_with(crashes, true).why, "was killed: Segmentation fault");
-  EXPECT_SAYS(run_with(exits, true).why, "ended with code 7");
-}
-
-TEST_F(FmuInTrouble, WhatItSaysIsAFlow) {
-  for (const bool own : {false, true}) {
-    const Ran ran = run_with(talks, own);
-    ASSERT_TRUE(ran.outcome.complete) << ran.why;
-    ASSERT_EQ(ran.log->messages.size(), 4U) << "from 50, 60, 70 and 80 ms";
-    EXPECT_EQ(ran.log->text(0, "msg"), "step from 0.05");
-    EXPECT_EQ(ran.log->text(0, "name"), "kit");
-    EXPECT_EQ(ran.log->text(0, "function"), "logAll");
-  }
-}
-
-TEST_F(FmuInTrouble, AnInstanceThatCannotBeMadeSaysWhy) {
-  std::string xml = description2(gain2);
-  xml.replace(xml.find("guid='{kit}'"), 12, "guid='{hat}'");
-  EXPECT_SAYS(run(shop_.fmu2("other.fmu", xml), wishes()).why,
-              "fmi2Instantiate of the FMU returned nothing; it said: guid {hat} is not mine");
-}
-
-TEST_F(FmuInTrouble, ABinaryThatIsNoneIsRefused) {
-  const std::string xml = description2(gain2);
-  const auto refused = [&](const std::string& name, const std::string& binary) {
-    try {
-      (void)run(shop_.zip(name, {{"modelDescription.xml", xml}, {"binaries/linux64/kit.so", binary}}), wishes());
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no mistake");
-  };
-  EXPECT_SAYS(refused("text.fmu", "this is text"), "the binary of the FMU cannot be loaded");
-  EXPECT_SAYS(refused("three.fmu", test::content_of(FMI_KIT3)), "does not have fmi2Instantiate, fmi2FreeInstance");
+TEST_F(FmuNode, ErrorsOfModelExchangeAreTold) {
+  Wishes w = wishes();
+  w.parameters = {{"trouble", "1", {}}};
+  const Ran ran = run(shop_.fmu2("me.fmu", exchange(description2(ball2 + trouble2))), w);
+  EXPECT_SAYS(ran.why, "fmi2CompletedIntegratorStep of the FMU returned error");
 }
 
 }  // namespace
-}  // namespace isochron::fmi
+}  // namespace isochron::fmi::test
