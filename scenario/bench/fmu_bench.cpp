@@ -33,7 +33,7 @@ double bare_ns(const std::string& file, int steps, double size) {
         for (int i = 0; i < steps; ++i, at += size) {
           in[1] = 0.001 * out[0];
           motor->step(
-              {at, at + size, size}, [&] { motor->set(inputs, in); }, false);
+              {at, at + size, size}, [&] { motor->set(inputs, in); }, fmi::Instance::Change::continuous);
           motor->get(outputs, out);
         }
         keep(out[0]);

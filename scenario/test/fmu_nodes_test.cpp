@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "bridge/fmi/ssp.hpp"
 #include "bridge/fmi/test/fmu_maker.hpp"
 #include "journal/decode.hpp"
 #include "journal/disk.hpp"
@@ -136,6 +137,25 @@ TEST_F(FmuNodesTest, OneThatFailsEndsTheRunAndTheJournalIsWhole) {
     EXPECT_SAYS(report.why, "Segmentation fault");
     EXPECT_EQ(count("/a.out", where + ".mcap"), 6U) << where;
   }
+}
+
+TEST_F(FmuNodesTest, ASystemOfAnotherToolRunsAsTheScenarioMadeOfIt) {
+  const std::string component = " source='gain2.fmu'/>";
+  const std::string ssp = shop_.zip(
+      "s.ssp", {{"SystemStructure.ssd",
+                 "<SystemStructureDescription name='s'><System name='r'><ParameterBindings><ParameterBinding>"
+                 "<ParameterValues><ParameterSet><Parameters><Parameter name='a.u'><Real value='4'/></Parameter>"
+                 "</Parameters></ParameterSet></ParameterValues></ParameterBinding></ParameterBindings><Elements>"
+                 "<Component name='a'" +
+                     component + "<Component name='b'" + component +
+                     "</Elements><Connections><Connection startElement='a' startConnector='y' endElement='b' "
+                     "endConnector='u'/></Connections></System><DefaultExperiment stopTime='0.1'/>"
+                     "</SystemStructureDescription>"},
+                {"gain2.fmu", "x"}});
+  const std::string text = fmi::scenario_text(fmi::read_ssp(fmi::Archive::open(ssp)), "10ms");
+  const RunReport report = run(read_scenario(text, "s.yaml", shop_.folder()));
+  ASSERT_EQ(report.end, RunReport::End::finished) << report.why;
+  EXPECT_EQ(series("/b.out", "y").back(), 4);
 }
 
 TEST_F(FmuNodesTest, WhatItSaysIsInTheJournalAndNotInTheDigest) {

@@ -1,6 +1,7 @@
-// Any bytes as an FMU: what is read has the size that it claims, and no name leads outside.
+// Any bytes as an FMU or an SSP file: what is read has the size that it claims, and no name leads outside.
 
 #include "bridge/fmi/package.hpp"
+#include "bridge/fmi/ssp.hpp"
 #include "core/input_error.hpp"
 
 using namespace isochron;
@@ -17,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
     (void)platforms_of(archive);
+    if (archive.has("SystemStructure.ssd")) (void)scenario_text(read_ssp(archive), "1ms");
     (void)description_of(archive);
   } catch (const InputError&) {
   }
