@@ -42,11 +42,11 @@ void Exchange::advance(double goal) {
   calls_.place(time_, solver_->states());
   const bool wanted = calls_.completed_step();
   const bool due = next_event_ && time_ >= *next_event_;
-  if (crossed || wanted || due) handle_events();
+  if ((crossed || wanted || due) && !calls_.is_over()) handle_events();
 }
 
 void Exchange::step(const Instance::Stretch& stretch) {
-  while (time_ < stretch.to) {
+  while (time_ < stretch.to && !calls_.is_over()) {
     const bool event = next_event_ && *next_event_ > time_ && *next_event_ < stretch.to;
     advance(event ? *next_event_ : stretch.to);
   }

@@ -18,6 +18,8 @@ namespace isochron::fmi {
 /// What is called in the FMU.
 class ExchangeCalls : public Equations {
  public:
+  /// The FMU ended the simulation.
+  [[nodiscard]] virtual bool is_over() const = 0;
   /// The values of time and states from now on.
   virtual void place(double t, std::span<const double> x) = 0;
   virtual void read_states(std::span<double> x) = 0;

@@ -3,7 +3,8 @@
 //
 //     instantiated ─ configure, set ─► initialise() ─► set, step, get … ─► terminate()
 //
-// Promises: a step reaches the time asked for, or throws. Steps that end early (an event, a discarded step) are gone on
+// Promises: a step reaches the time asked for, or throws, unless the FMU ends the simulation. Steps that end early (an
+// event, a discarded step) are gone on
 //           with; in FMI 3's event mode events are handled before that.
 // Requires: the order above. Text and binary values that get() hands out are valid until the next call.
 // Threads:  owner thread; the FMU may log from others.
@@ -105,9 +106,12 @@ class Instance {
   enum class Change : std::uint8_t { none, continuous, discrete };
   virtual void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) = 0;
   virtual void terminate() = 0;
+  /// Whether the FMU asked to end the simulation; it is not stepped any more. Its outputs are those of its last step.
+  [[nodiscard]] bool ended() const { return ended_; }
 
  protected:
   Instance() = default;
+  bool ended_ = false;
 };
 
 std::unique_ptr<Instance> make_fmi2(const Description& description, const InstanceOptions& options, Log& log);

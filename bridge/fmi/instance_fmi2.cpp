@@ -140,7 +140,9 @@ class Fmi2Simulation final : public Fmi2 {
         verdict_.demand(status, "fmi2DoStep");
         return;
       }
-      if (!advance.reached(reached())) verdict_.give_up("fmi2DoStep of the FMU was discarded again and again");
+      const double time = reached();
+      if (ended_) return;
+      if (!advance.reached(time)) verdict_.give_up("fmi2DoStep of the FMU was discarded again and again");
     }
   }
 
@@ -159,10 +161,9 @@ class Fmi2Simulation final : public Fmi2 {
   /// How far a discarded step came.
   double reached() {
     v2::Boolean ended = 0;
-    if (f_.get_boolean_status(self_, v2::terminated, &ended) == status_ok && ended != 0) {
-      verdict_.give_up("the FMU ended the simulation");
-    }
+    ended_ = f_.get_boolean_status(self_, v2::terminated, &ended) == status_ok && ended != 0;
     double time = 0;
+    if (ended_) return time;
     if (!variable_step_ || f_.get_real_status(self_, v2::last_successful_time, &time) > status_warning) {
       verdict_.give_up("fmi2DoStep of the FMU was discarded");
     }
@@ -190,6 +191,7 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
   }
 
  private:
+  [[nodiscard]] bool is_over() const override { return ended_; }
   [[nodiscard]] std::size_t state_count() const override { return state_count_; }
   [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
   void place(double t, std::span<const double> x) override {
@@ -211,7 +213,7 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
   bool completed_step() override {
     v2::Boolean event = 0, end = 0;
     verdict_.demand(f_.completed_step(self_, 1, &event, &end), "fmi2CompletedIntegratorStep");
-    if (end != 0) verdict_.give_up("the FMU ended the simulation");
+    ended_ = ended_ || end != 0;
     return event != 0;
   }
   void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi2EnterEventMode"); }
@@ -222,7 +224,7 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
       if (i == most_iterations) verdict_.give_up("the FMU's events do not come to an end");
       info = {};
       verdict_.demand(f_.new_discrete_states(self_, &info), "fmi2NewDiscreteStates");
-      if (info.terminate != 0) verdict_.give_up("the FMU ended the simulation");
+      ended_ = ended_ || info.terminate != 0;
     }
     verdict_.demand(f_.enter_continuous_time(self_), "fmi2EnterContinuousTimeMode");
     return info.has_next_event != 0 ? std::optional<double>(info.next_event) : std::nullopt;

@@ -2,6 +2,7 @@
 // has an event mode it is used: steps may end early at an event, which is handled before the rest of the step.
 
 #include <cstring>
+#include <utility>
 
 #include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
@@ -23,10 +24,14 @@ class Fmi3 : public Instance {
     const std::string resources = options.folder + "/resources/";
     const char *name = options.name.c_str(), *token = description.token.c_str();
     const bool logging = options.logging;
+    const auto make = [&] {
+      return f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(), nullptr, 0, &log,
+                            &take_line, nullptr);
+    };
     self_ = description.exchange
                 ? f_.instantiate_exchange(name, token, resources.c_str(), false, logging, &log, &take_line)
-                : f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(), nullptr, 0,
-                                 &log, &take_line, nullptr);
+                : make();
+    if (self_ == nullptr && std::exchange(events_, false)) self_ = make();  // some claim an event mode and have none
     if (self_ == nullptr) {
       verdict_.give_up(std::string("the FMU could not be instantiated") +
                        (description.needs_tool ? "; it needs the tool that made it" : ""));
@@ -130,7 +135,7 @@ class Fmi3 : public Instance {
       again = false;
       verdict_.demand(f_.update_discrete_states(self_, &again, &end, &nominals, &values, &has_next, &next),
                       "fmi3UpdateDiscreteStates");
-      if (end) verdict_.give_up("the FMU ended the simulation");
+      ended_ = ended_ || end;
       next_event_ = has_next ? std::optional<double>(next) : std::nullopt;
     }
   }
@@ -207,7 +212,7 @@ class Fmi3Simulation final : public Fmi3 {
     if (change != Change::none) set_inputs();
     if (at_event) leave_events();
     Advance advance(stretch);
-    while (!advance.arrived()) {
+    while (!advance.arrived() && !ended_) {
       if (!advance.reached(step_once(advance.left()))) {
         verdict_.give_up("fmi3DoStep of the FMU does not get on");
       }
@@ -224,9 +229,9 @@ class Fmi3Simulation final : public Fmi3 {
     double last = goal;
     const Status status = f_.do_step(self_, left.from, size, true, &event, &end, &early, &last);
     verdict_.demand(status, "fmi3DoStep");
-    if (end) verdict_.give_up("the FMU ended the simulation");
+    ended_ = ended_ || end;
     const double reached = early ? last : goal;
-    if (events_ && (event || (next_event_ && reached >= *next_event_))) {
+    if (events_ && !ended_ && (event || (next_event_ && reached >= *next_event_))) {
       verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
       leave_events();
     }
@@ -256,6 +261,7 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
   }
 
  private:
+  [[nodiscard]] bool is_over() const override { return ended_; }
   [[nodiscard]] std::size_t state_count() const override { return state_count_; }
   [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
   void place(double t, std::span<const double> x) override {
@@ -278,7 +284,7 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
   bool completed_step() override {
     bool event = false, end = false;
     verdict_.demand(f_.completed_step(self_, true, &event, &end), "fmi3CompletedIntegratorStep");
-    if (end) verdict_.give_up("the FMU ended the simulation");
+    ended_ = ended_ || end;
     return event;
   }
   void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode"); }

@@ -172,6 +172,9 @@ void Session::set_inputs() {
 }
 
 void Session::step() {
+  if (instance_->ended()) {
+    throw std::runtime_error("the FMU ended the simulation in the step to " + to_string(SimTime::from_ns(at_ns_)));
+  }
   const std::int64_t next = at_ns_ + spec_.every_ns;
   const std::function<void()> set = [this] { set_inputs(); };
   try {

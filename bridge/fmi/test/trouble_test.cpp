@@ -31,7 +31,7 @@ TEST_F(FmuInTrouble, AnErrorIsToldWithWhatTheFmuSaid) {
 
 TEST_F(FmuInTrouble, FatalErrorsAndEndsAreTold) {
   EXPECT_SAYS(run_with(is_fatal).why, "fmi2DoStep of the FMU returned fatal");
-  EXPECT_SAYS(run_with(ends).why, "the FMU ended the simulation");
+  EXPECT_SAYS(run_with(ends).why, "the FMU ended the simulation in the step to 60ms");
   EXPECT_SAYS(run_with(stands_still).why, "was discarded again and again");
   EXPECT_SAYS(run_with(stops_halfway, false, "").why, "fmi2DoStep of the FMU was discarded");
 }
