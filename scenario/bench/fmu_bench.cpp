@@ -72,11 +72,11 @@ void bench_fmus(Report& report) {
   const std::string file = fmu_file("motor.fmu", ".");
   if (!std::filesystem::exists(file)) return report.found("fmu_steps_are_not_measured_without_motor_fmu", 0, "");
   const auto [node, bare] = side_by_side(
-      5, [] { return node_ns("10ms", 200'000, 10, 1, "shared"); }, [&] { return bare_ns(file, 200'000, 0.01); });
+      5, [] { return node_ns("10ms", 100'000, 10, 2, "shared"); }, [&] { return bare_ns(file, 200'000, 0.01); });
   report.ratio_at_most("fmu_node_10_variables_step", node, "ns", "the FMU called bare", bare, 1.2);
-  const double own = node_ns("10ms", 5'000, 10, 1, "own");
+  const double own = node_ns("10ms", 2'000, 10, 2, "own");
   report.found("fmu_node_in_a_process_of_its_own_step", own, "ns");
-  const double ten = node_ns("10ms", 10'000, 10, 10, "shared"), thousand = node_ns("10ms", 100, 10, 1000, "shared");
+  const double ten = node_ns("10ms", 10'000, 10, 10, "shared"), thousand = node_ns("10ms", 1000, 10, 1000, "shared");
   report.ratio_at_most("fmu_nodes_1000_step", thousand, "ns", "of 10 FMUs", ten, 2);
 }
 
