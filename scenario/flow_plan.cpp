@@ -4,12 +4,14 @@
 #include <functional>
 #include <set>
 
+#include "bridge/fmi/node.hpp"
 #include "flow/check.hpp"
 #include "flow/dynamic_node.hpp"
 #include "flow/node_library.hpp"
 #include "flow/program_node.hpp"
 #include "scenario/coordinator_specs.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/fmu_nodes.hpp"
 #include "scenario/robot_node.hpp"
 #include "scenario/ros_bridge.hpp"
 #include "scenario/world_nodes.hpp"
@@ -32,11 +34,18 @@ class Elsewhere final : public flow::DynamicNode {
 
 class Planner {
  public:
-  Planner(const Scenario& scenario, const PlanOutside* outside) : scenario_(scenario), outside_(outside) {}
+  Planner(const Scenario& scenario, const PlanOutside* outside)
+      : scenario_(scenario), outside_(outside), fmus_(scenario) {}
 
   FlowPlan plan() {
     if (scenario_.world) add_world();
-    for (const auto& [name, section] : scenario_.nodes) add_node(name, section);
+    for (const auto& [name, section] : scenario_.nodes) {
+      if (section.fmu.empty()) add_node(name, section);
+    }
+    settle();
+    for (const auto& [name, section] : scenario_.nodes) {
+      if (!section.fmu.empty()) add_fmu(name, section, plan_.system.graph());
+    }
     settle();
     if (scenario_.ros) add_ros();
     for (const auto& [name, section] : scenario_.nodes) connect_node(name, section);
@@ -55,7 +64,8 @@ class Planner {
         continue;
       }
       for (const auto& [name, section] : scenario_.nodes) {
-        if (name == only) add_node(name, section);
+        if (name == only && section.fmu.empty()) add_node(name, section);
+        if (name == only && !section.fmu.empty()) add_fmu(name, section, graph);
       }
       settle();
     }
@@ -170,6 +180,11 @@ class Planner {
     });
   }
 
+  /// After the others, because it takes fields from their messages.
+  void add_fmu(const std::string& name, const NodeSection& section, const flow::Graph& graph) {
+    try_at(section.place, "node `" + name + "`: ", [&] { add(name, section.place, fmus_.make(name, graph)); });
+  }
+
   std::unique_ptr<flow::UserNode> make_node(const NodeSection& section, const flow::Parameters& parameters) const {
     if (section.run.empty()) return open_library(section).make(section.type, parameters);
     const auto program = find_program(section.run[0], scenario_.folder);
@@ -203,8 +218,22 @@ class Planner {
     settle();
   }
 
+  void connect_fmu(const std::string& name, const NodeSection& section) {
+    const flow::Graph& graph = plan_.system.graph();
+    const auto node = std::ranges::find(graph.nodes, name, &flow::NodeInfo::name) - graph.nodes.begin();
+    std::uint32_t input = 0;
+    for (const std::string& flow : fmus_.heard_by(name)) {
+      try_at(section.place_of("inputs"), "", [&] {
+        plan_.system.connect(plan_.system.find_output(flow), {static_cast<std::uint32_t>(node), input});
+      });
+      ++input;
+    }
+  }
+
   void connect_node(const std::string& name, const NodeSection& section) {
+    if (!section.fmu.empty()) connect_fmu(name, section);
     for (const auto& [input, output] : section.inputs) {
+      if (!section.fmu.empty()) break;
       try_at(section.place_of("inputs"), "",
              [&, &from = output, &to = input] { plan_.system.connect(from, name + "." + to); });
     }
@@ -248,13 +277,18 @@ class Planner {
   /// The world's own flows stand where the other modes put them, so that everything reads them alike.
   void name_topics() {
     const flow::Graph& graph = plan_.system.graph();
-    std::set<std::string> written;  // by the user
-    for (const auto& [name, section] : scenario_.nodes) written.insert(name);
+    std::set<std::string> written, fmus;  // by the user
+    for (const auto& [name, section] : scenario_.nodes) {
+      written.insert(name);
+      if (!section.fmu.empty()) fmus.insert(name);
+    }
     for (const flow::PortRef flow : plan_.system.flows()) {
       const std::string& node = graph.nodes[flow.node].name;
       const std::string& output = graph.nodes[flow.node].outputs[flow.port].name;
       const bool own = written.contains(node);
       plan_.topics.push_back(own ? FlowPlan::Topic{"/" + node + "." + output} : part_topic(node, output));
+      // What an FMU says in words may hold addresses and wall times.
+      if (fmus.contains(node) && output == fmi::log_flow) plan_.topics.back().in_digest = false;
     }
   }
 
@@ -281,6 +315,7 @@ class Planner {
 
   const Scenario& scenario_;
   const PlanOutside* outside_;
+  FmuNodes fmus_;
   FlowPlan plan_;
   std::vector<const RobotNode*> robots_;  // the plan's
   Mistakes mistakes_;

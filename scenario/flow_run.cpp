@@ -97,8 +97,9 @@ std::uint64_t hash_of_run(const Scenario& scenario, const flow::Graph& graph) {
     for (const auto& [key, value] : all) text(key), text(value);
   };
   for (const auto& [name, node] : scenario.nodes) {
-    text(name), text(node.type);
+    text(name), text(node.type), text(node.fmu);
     pairs(node.with);
+    pairs(node.parameters);
     pairs(node.drives);
   }
   for (const auto& [robot, section] : scenario.robots) {

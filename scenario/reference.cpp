@@ -100,6 +100,7 @@ class SectionWriter {
         "`fixed-priority`",
         {{"oneOf", Json::array({{{"enum", Words<PolicyWord>::list}}, {{"type", "object"}}})}}};
   }
+  static TypeText text_of(VariableTexts&, const std::string&) { return {"names with text", "", {{"type", "object"}}}; }
   static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
     return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};

@@ -103,9 +103,19 @@ class Checker {
     }
   }
   void check_node(const std::string& name, const NodeSection& node) {
-    if (node.run.empty() == node.library.empty()) {
-      mistakes_.push_back({node.place, "node `" + name + "` needs either `library` or `run`",
-                           "as in `library: room_nodes` or `run: [python3, heater.py]`"});
+    const int kinds = (node.run.empty() ? 0 : 1) + (node.library.empty() ? 0 : 1) + (node.fmu.empty() ? 0 : 1);
+    if (kinds != 1) {
+      mistakes_.push_back({node.place, "node `" + name + "` needs either `library`, `run` or `fmu`",
+                           "as in `library: room_nodes`, `run: [python3, heater.py]` or `fmu: motor.fmu`"});
+    }
+    if (node.every && *node.every <= SimSpan::zero()) say(node, "every", "must be positive", "");
+    for (const char* key : {"every", "parameters", "outputs", "tolerance", "solver", "solver_step", "process", "log"}) {
+      if (node.fmu.empty() && node.key_places.contains(key)) say(node, key, "is of nodes that are an `fmu`", "");
+    }
+    for (const char* key : {"type", "with"}) {
+      if (!node.fmu.empty() && node.key_places.contains(key)) {
+        say(node, key, "is not of nodes that are an `fmu`", "parameters of an FMU stand under `parameters`");
+      }
     }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {

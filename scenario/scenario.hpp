@@ -18,6 +18,7 @@
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
 #include "scenario/faults_section.hpp"
+#include "scenario/fmu_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/policy_section.hpp"
@@ -328,11 +329,20 @@ void describe(V& v, FlowSection& s) {
 struct NodeSection : Section {
   std::string library;
   std::vector<std::string> run;
+  std::string fmu;
   std::string type;
   Named<std::string> with;
   Named<FlowSection> flows;
-  Named<std::string> inputs;
+  VariableTexts inputs;
   Named<std::string> drives;
+  std::optional<SimSpan> every;
+  VariableTexts parameters;
+  Named<FmuFlowSection> outputs;
+  std::optional<double> tolerance;
+  std::optional<fmi::SolverKind> solver;
+  std::optional<SimSpan> solver_step;
+  FmuProcess process = FmuProcess::shared;
+  bool log = false;
   std::string at;
   std::string host;
 };
@@ -340,11 +350,23 @@ template <class V>
 void describe(V& v, NodeSection& s) {
   v.optional("library", s.library, "the shared library that has it, in C++ or C");
   v.optional("run", s.run, "instead of a library: a program that is the node, in any language, and its arguments");
+  v.optional("fmu", s.fmu, "instead of a library: an FMU, FMI 2.0 or 3.0");
   v.optional("type", s.type, "its type in that library or program; may be left out where there is one only");
   v.optional("with", s.with, "its parameters");
   v.optional("flows", s.flows, "what to change of its outputs, by name: period, first, lookahead, capacity");
-  v.optional("inputs", s.inputs, "input: node.output, such as world.state or ROBOT/SENSOR.reading");
+  v.optional(
+      "inputs", s.inputs,
+      "input: node.output, such as world.state or ROBOT/SENSOR.reading; of an FMU, variable: node.output.field, or "
+      "`node.output.field in unit`");
   v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
+  v.optional("every", s.every, "of an FMU: its communication step; as its description says if left out");
+  v.optional("parameters", s.parameters, "of an FMU: variable: value before the start; a list for an array");
+  v.optional("outputs", s.outputs, "of an FMU: its flows, by name; one flow `out` with all its outputs if left out");
+  v.optional("tolerance", s.tolerance, "of an FMU: of its solver, or of ours");
+  v.optional("solver", s.solver, "of an FMU for model exchange, which brings none: `cvode` if left out");
+  v.optional("solver_step", s.solver_step, "of solver rk4; `every` if left out");
+  v.optional("process", s.process, "of an FMU: where it runs; an FMU that may be there once in a process gets its own");
+  v.optional("log", s.log, "of an FMU: whether it is asked to log; what it says is on its flow `log`");
   v.optional("at", s.at,
              "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
   v.optional("host", s.host, "for `isochron launch`: the machine that it is started on; this one if left out");

@@ -11,6 +11,7 @@
 #include "core/foreign_text.hpp"
 #include "link/auth.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/fmu_nodes.hpp"
 
 namespace isochron {
 namespace {
@@ -27,6 +28,7 @@ std::vector<std::string> libraries_of(const Scenario& scenario) {
   }
   for (const auto& [name, node] : scenario.nodes) {
     if (!node.library.empty()) add({find_library(node.library, scenario.folder).value_or(node.library)});
+    if (!node.fmu.empty()) add({fmu_file(node.fmu, scenario.folder)});  // there are libraries in it
   }
   for (const auto& [name, robot] : scenario.robots) {
     add(robot.policy.library);

@@ -20,13 +20,14 @@ MAY_INCLUDE = {
     "agents": {"core", "rt", "flow", "journal", "link"},
     "v2x": {"core", "rt", "flow", "journal", "link"},
     "world": {"core", "rt", "flow", "journal", "link"},
-    "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world"},
+    "bridge": {"core", "rt", "flow", "journal", "link", "client"},  # client: what stands in a process of its own
+    "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world", "bridge"},
     "view": {"core", "rt", "journal", "world", "scenario"},
     "tasks": {"core", "client"},
     "bench": set(),
     "testing": {"core"},
     "apps": {"core", "rt", "flow", "journal", "link", "client", "coordinator", "hil", "agents", "v2x", "world",
-             "scenario", "view", "bench"},
+             "bridge", "scenario", "view", "bench"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 SOURCES = {".hpp", ".cpp", ".h", ".c"}

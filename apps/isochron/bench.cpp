@@ -13,6 +13,7 @@
 #include "link/bench/link_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
 #include "scenario/bench/flow_run_bench.hpp"
+#include "scenario/bench/fmu_bench.hpp"
 #include "scenario/bench/network_bench.hpp"
 #include "scenario/bench/realtime_bench.hpp"
 #include "v2x/bench/v2x_bench.hpp"
@@ -41,6 +42,7 @@ void bench_rt_and_requests(bench::Report& report) {
 void bench_flow_and_runs(bench::Report& report) {
   bench::bench_flow(report);
   bench::bench_flow_runs(report);
+  bench::bench_fmus(report);
 }
 
 struct Group {

@@ -27,6 +27,7 @@ void add_serve(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_nodes(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_journal(CLI::App& app, Action& action);
 void add_v2x(CLI::App& app, Action& action);

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   app::add_check(cli, action);
   app::add_launch(cli, action);
   app::add_nodes(cli, action);
+  app::add_import(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);

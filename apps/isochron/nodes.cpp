@@ -1,17 +1,21 @@
-// Lists the node types of a library or a program: their ports, what these carry, and their parameters.
+// Lists the node types of a library or a program: their ports, what these carry, and their parameters; of an FMU, its
+// variables.
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/nodes_fmu.hpp"
 #include "apps/isochron/terminal.hpp"
+#include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
 #include "flow/node_library.hpp"
 #include "flow/program_node.hpp"
 #include "flow/system.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/fmu_nodes.hpp"
 
 namespace isochron::app {
 namespace {
@@ -21,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::vector<std::string> words;
   bool json = false;
+  bool all = false;
 };
 
 /// What one node type says of itself. A node is made to see its ports; one that needs parameters says why it cannot be.
@@ -113,13 +118,21 @@ std::string text_of(const Json& type) {
 
 void add_nodes(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* verb = app.add_subcommand("nodes", "list the node types of a library or a program: ports and parameters");
-  verb->add_option("LIBRARY|PROGRAM", flags->words, "a library as a scenario names it, or a program and its arguments")
+  CLI::App* verb = app.add_subcommand(
+      "nodes", "list the node types of a library or a program: ports and parameters; the variables of an FMU");
+  verb->add_option("LIBRARY|PROGRAM|FMU", flags->words,
+                   "a library or FMU as a scenario names it, or a program and its arguments")
       ->required();
   verb->add_flag("--json", flags->json, "as JSON");
+  verb->add_flag("--all", flags->all, "of an FMU: inner variables too");
   verb->positionals_at_end();
   verb->callback([&action, flags] {
     action = [flags] {
+      if (flags->words.size() == 1 && flags->words[0].ends_with(".fmu")) {
+        const Json fmu = fmu_json(fmu_file(flags->words[0], "."));
+        print(flags->json ? json_text(fmu, 2) + "\n" : fmu_text(fmu, flags->all));
+        return exit_fine;
+      }
       const Json all = types_of(flags->words);
       if (flags->json) {
         print(all.dump(2) + "\n");

@@ -1,0 +1,308 @@
+// Instances of FMI 3.0: what both kinds have in common, co-simulation, model exchange. Where an FMU for co-simulation
+// has an event mode it is used: steps may end early at an event, which is handled before the rest of the step.
+
+#include <cstring>
+#include <utility>
+
+#include "bridge/fmi/exchange.hpp"
+#include "bridge/fmi/instance.hpp"
+
+namespace isochron::fmi {
+namespace {
+
+void take_line(void* environment, Status status, const char* category, const char* text) {
+  static_cast<Log*>(environment)->add(status, category, text);
+}
+
+class Fmi3 : public Instance {
+ public:
+  Fmi3(const Description& description, const InstanceOptions& options, Log& log)
+      : f_(Binary::load(options.folder, description).fmi3()),
+        verdict_(log),
+        events_(description.event_mode),
+        variable_step_(description.variable_step) {
+    const std::string resources = options.folder + "/resources/";
+    const char *name = options.name.c_str(), *token = description.token.c_str();
+    const bool logging = options.logging;
+    const auto make = [&] {
+      return f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(), nullptr, 0, &log,
+                            &take_line, nullptr);
+    };
+    self_ = description.exchange
+                ? f_.instantiate_exchange(name, token, resources.c_str(), false, logging, &log, &take_line)
+                : make();
+    if (self_ == nullptr && std::exchange(events_, false)) self_ = make();  // some claim an event mode and have none
+    if (self_ == nullptr) {
+      verdict_.give_up(std::string("the FMU could not be instantiated") +
+                       (description.needs_tool ? "; it needs the tool that made it" : ""));
+    }
+  }
+  ~Fmi3() override {
+    if (self_ != nullptr && !verdict_.fatal()) f_.free_instance(self_);
+  }
+
+  void set(const Batch& batch, const void* values) override {
+    switch (batch.type) {
+      case Type::float32:
+        return put(f_.set_float32, "fmi3SetFloat32", batch, values);
+      case Type::float64:
+        return put(f_.set_float64, "fmi3SetFloat64", batch, values);
+      case Type::int8:
+        return put(f_.set_int8, "fmi3SetInt8", batch, values);
+      case Type::uint8:
+        return put(f_.set_uint8, "fmi3SetUInt8", batch, values);
+      case Type::int16:
+        return put(f_.set_int16, "fmi3SetInt16", batch, values);
+      case Type::uint16:
+        return put(f_.set_uint16, "fmi3SetUInt16", batch, values);
+      case Type::int32:
+        return put(f_.set_int32, "fmi3SetInt32", batch, values);
+      case Type::uint32:
+        return put(f_.set_uint32, "fmi3SetUInt32", batch, values);
+      case Type::int64:
+        return put(f_.set_int64, "fmi3SetInt64", batch, values);
+      case Type::uint64:
+        return put(f_.set_uint64, "fmi3SetUInt64", batch, values);
+      case Type::boolean:
+        return put(f_.set_boolean, "fmi3SetBoolean", batch, values);
+      case Type::text:
+      case Type::binary:
+        return put_bytes(batch, static_cast<const Bytes*>(values));
+      case Type::clock:
+        return;
+    }
+  }
+
+  void get(const Batch& batch, void* values) override {
+    switch (batch.type) {
+      case Type::float32:
+        return take(f_.get_float32, "fmi3GetFloat32", batch, values);
+      case Type::float64:
+        return take(f_.get_float64, "fmi3GetFloat64", batch, values);
+      case Type::int8:
+        return take(f_.get_int8, "fmi3GetInt8", batch, values);
+      case Type::uint8:
+        return take(f_.get_uint8, "fmi3GetUInt8", batch, values);
+      case Type::int16:
+        return take(f_.get_int16, "fmi3GetInt16", batch, values);
+      case Type::uint16:
+        return take(f_.get_uint16, "fmi3GetUInt16", batch, values);
+      case Type::int32:
+        return take(f_.get_int32, "fmi3GetInt32", batch, values);
+      case Type::uint32:
+        return take(f_.get_uint32, "fmi3GetUInt32", batch, values);
+      case Type::int64:
+        return take(f_.get_int64, "fmi3GetInt64", batch, values);
+      case Type::uint64:
+        return take(f_.get_uint64, "fmi3GetUInt64", batch, values);
+      case Type::boolean:
+        return take(f_.get_boolean, "fmi3GetBoolean", batch, values);
+      case Type::text:
+      case Type::binary:
+        return take_bytes(batch, static_cast<Bytes*>(values));
+      case Type::clock:
+        return;
+    }
+  }
+
+  void configure(const std::function<void()>& set_lengths) override {
+    verdict_.demand(f_.enter_configuration(self_), "fmi3EnterConfigurationMode");
+    set_lengths();
+    verdict_.demand(f_.exit_configuration(self_), "fmi3ExitConfigurationMode");
+  }
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    verdict_.demand(f_.enter_initialisation(self_, tolerance.has_value(), tolerance.value_or(0), start, false, 0),
+                    "fmi3EnterInitializationMode");
+    verdict_.demand(f_.exit_initialisation(self_), "fmi3ExitInitializationMode");
+  }
+
+  void terminate() override {
+    if (!verdict_.failed()) verdict_.demand(f_.terminate(self_), "fmi3Terminate");
+  }
+
+ protected:
+  [[nodiscard]] bool early_return() const { return events_ && variable_step_; }
+
+  /// Lets discrete states settle, in event mode.
+  void settle() {
+    constexpr int most_iterations = 10'000;
+    bool again = true;
+    for (int i = 0; again; ++i) {
+      if (i == most_iterations) verdict_.give_up("the FMU's events do not come to an end");
+      bool end = false, nominals = false, values = false, has_next = false;
+      double next = 0;
+      again = false;
+      verdict_.demand(f_.update_discrete_states(self_, &again, &end, &nominals, &values, &has_next, &next),
+                      "fmi3UpdateDiscreteStates");
+      ended_ = ended_ || end;
+      next_event_ = has_next ? std::optional<double>(next) : std::nullopt;
+    }
+  }
+
+  const v3::Functions& f_;
+  v3::Instance self_ = nullptr;
+  Verdict verdict_;
+  bool events_, variable_step_;
+  std::optional<double> next_event_;
+
+ private:
+  template <class T>
+  void put(v3::Set<T> function, const char* name, const Batch& batch, const void* values) {
+    verdict_.demand(
+        function(self_, batch.references.data(), batch.references.size(), static_cast<const T*>(values), batch.count),
+        name);
+  }
+  template <class T>
+  void take(v3::Get<T> function, const char* name, const Batch& batch, void* values) {
+    verdict_.demand(
+        function(self_, batch.references.data(), batch.references.size(), static_cast<T*>(values), batch.count), name);
+  }
+
+  void put_bytes(const Batch& batch, const Bytes* values) {
+    const Reference* refs = batch.references.data();
+    const std::size_t n = batch.references.size();
+    texts_.clear();
+    sizes_.clear();
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      texts_.push_back(values[i].data);
+      sizes_.push_back(values[i].size);
+    }
+    if (batch.type == Type::text) {
+      return verdict_.demand(f_.set_string(self_, refs, n, texts_.data(), batch.count), "fmi3SetString");
+    }
+    bytes_.clear();
+    for (const char* text : texts_) bytes_.push_back(reinterpret_cast<const std::uint8_t*>(text));
+    verdict_.demand(f_.set_binary(self_, refs, n, sizes_.data(), bytes_.data(), batch.count), "fmi3SetBinary");
+  }
+
+  void take_bytes(const Batch& batch, Bytes* values) {
+    const Reference* refs = batch.references.data();
+    const std::size_t n = batch.references.size();
+    texts_.assign(batch.count, nullptr);
+    sizes_.assign(batch.count, 0);
+    if (batch.type == Type::text) {
+      verdict_.demand(f_.get_string(self_, refs, n, texts_.data(), batch.count), "fmi3GetString");
+      for (std::size_t i = 0; i < batch.count; ++i) sizes_[i] = texts_[i] == nullptr ? 0 : std::strlen(texts_[i]);
+    } else {
+      bytes_.assign(batch.count, nullptr);
+      verdict_.demand(f_.get_binary(self_, refs, n, sizes_.data(), bytes_.data(), batch.count), "fmi3GetBinary");
+      for (std::size_t i = 0; i < batch.count; ++i) texts_[i] = reinterpret_cast<const char*>(bytes_[i]);
+    }
+    for (std::size_t i = 0; i < batch.count; ++i) values[i] = {texts_[i], texts_[i] == nullptr ? 0 : sizes_[i]};
+  }
+
+  std::vector<const char*> texts_;
+  std::vector<const std::uint8_t*> bytes_;
+  std::vector<std::size_t> sizes_;
+};
+
+class Fmi3Simulation final : public Fmi3 {
+ public:
+  using Fmi3::Fmi3;
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    Fmi3::initialise(start, tolerance);
+    if (events_) leave_events();
+  }
+
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    const bool at_event = events_ && change == Change::discrete;
+    if (at_event) verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+    if (change != Change::none) set_inputs();
+    if (at_event) leave_events();
+    Advance advance(stretch);
+    while (!advance.arrived() && !ended_) {
+      if (!advance.reached(step_once(advance.left()))) {
+        verdict_.give_up("fmi3DoStep of the FMU does not get on");
+      }
+    }
+  }
+
+ private:
+  /// Returns how far it came.
+  double step_once(const Stretch& left) {
+    const bool stops_before = next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
+    const double goal = stops_before ? *next_event_ : left.to;
+    const double size = stops_before ? goal - left.from : left.size;
+    bool event = false, end = false, early = false;
+    double last = goal;
+    const Status status = f_.do_step(self_, left.from, size, true, &event, &end, &early, &last);
+    verdict_.demand(status, "fmi3DoStep");
+    ended_ = ended_ || end;
+    const double reached = early ? last : goal;
+    if (events_ && !ended_ && (event || (next_event_ && reached >= *next_event_))) {
+      verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
+      leave_events();
+    }
+    return reached;
+  }
+
+  void leave_events() {
+    settle();
+    verdict_.demand(f_.enter_step_mode(self_), "fmi3EnterStepMode");
+  }
+};
+
+class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
+ public:
+  Fmi3Exchange(const Description& description, const InstanceOptions& options, Log& log)
+      : Fmi3(description, options, log), exchange_(*this, options.solver) {}
+
+  void initialise(double start, std::optional<double> tolerance) override {
+    Fmi3::initialise(start, tolerance);
+    verdict_.demand(f_.get_state_count(self_, &state_count_), "fmi3GetNumberOfContinuousStates");
+    verdict_.demand(f_.get_indicator_count(self_, &indicator_count_), "fmi3GetNumberOfEventIndicators");
+    exchange_.begin(start);  // it is in event mode now
+  }
+  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
+    if (change != Change::none) exchange_.set_inputs(set_inputs);
+    exchange_.step(stretch);
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const override { return ended_; }
+  [[nodiscard]] std::size_t state_count() const override { return state_count_; }
+  [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
+  void place(double t, std::span<const double> x) override {
+    verdict_.demand(f_.set_time(self_, t), "fmi3SetTime");
+    if (!x.empty()) verdict_.demand(f_.set_states(self_, x.data(), x.size()), "fmi3SetContinuousStates");
+  }
+  void derivatives(double t, const double* x, double* dx) override {
+    place(t, {x, state_count_});
+    if (state_count_ == 0) return;
+    verdict_.demand(f_.get_derivatives(self_, dx, state_count_), "fmi3GetContinuousStateDerivatives");
+  }
+  void indicators(double t, const double* x, double* z) override {
+    if (indicator_count_ == 0) return;
+    place(t, {x, state_count_});
+    verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi3GetEventIndicators");
+  }
+  void read_states(std::span<double> x) override {
+    if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi3GetContinuousStates");
+  }
+  bool completed_step() override {
+    bool event = false, end = false;
+    verdict_.demand(f_.completed_step(self_, true, &event, &end), "fmi3CompletedIntegratorStep");
+    ended_ = ended_ || end;
+    return event;
+  }
+  void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode"); }
+  std::optional<double> leave_events() override {
+    settle();
+    verdict_.demand(f_.enter_continuous_time(self_), "fmi3EnterContinuousTimeMode");
+    return next_event_;
+  }
+
+  std::size_t state_count_ = 0, indicator_count_ = 0;
+  Exchange exchange_;
+};
+
+}  // namespace
+
+std::unique_ptr<Instance> make_fmi3(const Description& description, const InstanceOptions& options, Log& log) {
+  if (description.exchange) return std::make_unique<Fmi3Exchange>(description, options, log);
+  return std::make_unique<Fmi3Simulation>(description, options, log);
+}
+
+}  // namespace isochron::fmi

@@ -1,0 +1,264 @@
+#include "bridge/fmi/session.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "bridge/fmi/values.hpp"
+#include "core/cdr.hpp"
+#include "core/input_error.hpp"
+#include "core/time_text.hpp"
+
+namespace isochron::fmi {
+namespace {
+
+Description read_unpacked(const std::string& folder) {
+  const std::string file = folder + "/modelDescription.xml";
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return read_description(text, file);
+}
+
+bool has_length(Type type) { return type == Type::text || type == Type::binary; }
+
+}  // namespace
+
+Session::Session(NodeSpec spec) : spec_(std::move(spec)), description_(read_unpacked(spec_.folder)) {
+  (void)Binary::load(spec_.folder, description_);
+  wire_inputs();
+  lay_out_outputs();
+}
+
+const Variable& Session::variable(const std::string& name) const {
+  const Variable* found = description_.find(name);
+  if (found == nullptr) throw InputError({}, "the FMU has no variable `" + name + "`");
+  return *found;
+}
+
+std::size_t Session::add_to_group(std::vector<Group>& groups, const Variable& variable, std::size_t count,
+                                  std::size_t& at) {
+  std::size_t index = 0;
+  while (index < groups.size() && groups[index].batch.type != variable.type) ++index;
+  if (index == groups.size()) groups.emplace_back().batch.type = variable.type;
+  Group& group = groups[index];
+  at = group.batch.count;
+  group.batch.references.push_back(variable.reference);
+  group.batch.count += count;
+  group.values.resize(group.batch.count * size_of(variable.type));
+  if (has_length(variable.type)) {
+    group.texts.resize(group.batch.count);
+    group.views.resize(group.batch.count);
+  }
+  return index;
+}
+
+void Session::wire_inputs() {
+  for (const NodeSpec::Input& input : spec_.inputs) {
+    std::vector<Wire>& wires = wires_.emplace_back();
+    for (const NodeSpec::Field& field : input.fields) {
+      const Variable& target = variable(field.variable);
+      Wire wire{MessageField::find(input.type, field.path)};
+      wire.count = value_count(description_, target, spec_.parameters);
+      wire.conversion = {field.factor, field.offset};
+      wire.discrete = target.variability == Variability::discrete;
+      wire.group = add_to_group(inputs_, target, wire.count, wire.at);
+      wires.push_back(std::move(wire));
+    }
+  }
+}
+
+void Session::lay_out_outputs() {
+  for (const NodeSpec::Output& output : spec_.outputs) {
+    Port& port = outputs_.emplace_back();
+    for (const std::string& name : output.variables) {
+      Slot slot;
+      slot.is_time = name.empty();
+      if (!slot.is_time) {
+        const Variable& source = variable(name);
+        slot.type = source.type;
+        slot.count = value_count(description_, source, spec_.parameters);
+        slot.group = add_to_group(port.groups, source, slot.count, slot.at);
+      }
+      port.flat = port.flat && !has_length(slot.type);
+      port.slots.push_back(slot);
+    }
+    const bool alone = output.type.find('\n') == std::string::npos;
+    const auto schema = alone ? Result<MessageSchema, std::string>(MessageSchema{})
+                              : parse_ros2msg(output.type.substr(0, output.type.find('\n')),
+                                              std::string_view(output.type).substr(output.type.find('\n') + 1));
+    if (!schema) throw InputError({}, schema.error());
+    for (std::size_t i = 0; port.flat && !alone && i < port.slots.size(); ++i) {
+      port.slots[i].offset = MessageField::find(output.type, schema->messages[0].fields[i].name).offset();
+    }
+  }
+}
+
+double Session::seconds(std::int64_t time_ns) const {
+  return description_.start_time.value_or(0) + static_cast<double>(time_ns) / 1e9;
+}
+
+void Session::set_parameters(bool structural) {
+  for (const auto& [name, value] : spec_.parameters) {
+    const Variable& target = variable(name);
+    if ((target.causality == Causality::structural_parameter) != structural) continue;
+    const std::size_t count = value_count(description_, target, spec_.parameters);
+    const Batch batch{target.type, {target.reference}, count};
+    if (has_length(target.type)) {
+      const Bytes view{value.c_str(), value.size()};
+      instance_->set({target.type, {target.reference}, 1}, &view);
+    } else {
+      instance_->set(batch, parse_values(value, target, count).data());
+    }
+  }
+}
+
+/// Inputs of which nothing was heard keep the FMU's own values.
+void Session::read_start_values() {
+  for (Group& group : inputs_) {
+    get(group);
+    for (std::size_t i = 0; i < group.views.size(); ++i) {
+      if (group.views[i].data != nullptr) group.texts[i].assign(group.views[i].data, group.views[i].size);
+    }
+  }
+}
+
+void Session::start(std::int64_t time_ns) {
+  const Solver::Settings solver{spec_.solver, spec_.tolerance.value_or(description_.tolerance.value_or(1e-6)),
+                                static_cast<double>(spec_.solver_step_ns) / 1e9};
+  instance_ = Instance::make(description_, {spec_.name, spec_.folder, spec_.log, solver}, log_);
+  bool structural = false;
+  for (const auto& [name, value] : spec_.parameters) {
+    structural = structural || variable(name).causality == Causality::structural_parameter;
+  }
+  if (structural) instance_->configure([this] { set_parameters(true); });
+  set_parameters(false);
+  instance_->initialise(seconds(time_ns), spec_.tolerance);
+  read_start_values();
+  at_ns_ = time_ns;
+}
+
+void Session::pass_to(std::int64_t time_ns) {
+  while (at_ns_ < time_ns) step();
+}
+
+void Session::heard(std::size_t input, std::span<const std::byte> message) {
+  for (const Wire& wire : wires_[input]) {
+    const auto bytes = wire.field.in(message);
+    Group& group = inputs_[wire.group];
+    if (has_length(group.batch.type)) {
+      group.texts[wire.at].assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    } else {
+      if (bytes.empty()) continue;  // this message does not have it
+      const std::size_t size = size_of(group.batch.type);
+      convert(wire.field.type(), bytes.data(), group.batch.type, group.values.data() + wire.at * size, wire.count,
+              wire.conversion);
+    }
+    group.changed = true;
+    change_ = std::max(change_, wire.discrete ? Instance::Change::discrete : Instance::Change::continuous);
+  }
+}
+
+void Session::set_inputs() {
+  for (Group& group : inputs_) {
+    if (!std::exchange(group.changed, false)) continue;
+    for (std::size_t i = 0; i < group.texts.size(); ++i)
+      group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
+    instance_->set(group.batch, group.views.empty() ? static_cast<const void*>(group.values.data())
+                                                    : static_cast<const void*>(group.views.data()));
+  }
+}
+
+void Session::step() {
+  if (instance_->ended()) {
+    throw std::runtime_error("the FMU ended the simulation in the step to " + to_string(SimTime::from_ns(at_ns_)));
+  }
+  const std::int64_t next = at_ns_ + spec_.every_ns;
+  const std::function<void()> set = [this] { set_inputs(); };
+  try {
+    const Instance::Stretch stretch{seconds(at_ns_), seconds(next), static_cast<double>(spec_.every_ns) / 1e9};
+    instance_->step(stretch, set, std::exchange(change_, Instance::Change::none));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("in the step from " + to_string(SimTime::from_ns(at_ns_)) + " to " +
+                             to_string(SimTime::from_ns(next)) + ": " + error.what());
+  }
+  at_ns_ = next;
+}
+
+void Session::get(Group& group) {
+  if (group.batch.count == 0) return;
+  instance_->get(group.batch, group.views.empty() ? static_cast<void*>(group.values.data())
+                                                  : static_cast<void*>(group.views.data()));
+}
+
+void Session::fill(std::size_t output, std::span<std::byte> message, std::int64_t time_ns, const Room& room) {
+  pass_to(time_ns);
+  if (at_ns_ != time_ns) {
+    throw std::runtime_error("flow " + spec_.outputs[output].flow + ": " + to_string(SimTime::from_ns(time_ns)) +
+                             " is not one of its communication points, which are " +
+                             to_string(SimSpan::from_ns(spec_.every_ns)) + " apart");
+  }
+  Port& port = outputs_[output];
+  for (Group& group : port.groups) get(group);
+  if (port.flat) {
+    fill_flat(port, message);
+  } else {
+    fill_cdr(port, room);
+  }
+}
+
+void Session::fill_flat(const Port& port, std::span<std::byte> message) const {
+  for (const Slot& slot : port.slots) {
+    if (slot.is_time) {
+      const double time = seconds(at_ns_);
+      std::memcpy(message.data() + slot.offset, &time, sizeof time);
+      continue;
+    }
+    const std::size_t size = size_of(slot.type);
+    std::memcpy(message.data() + slot.offset, port.groups[slot.group].values.data() + slot.at * size,
+                slot.count * size);
+  }
+}
+
+void Session::fill_cdr(const Port& port, const Room& room) const {
+  const auto write = [&](std::byte* target) {
+    std::size_t at = 0;
+    const auto put = [&](const void* from, std::size_t size, std::size_t align) {
+      const std::size_t next = cdr::align(at, align);
+      if (target != nullptr) {
+        std::memset(target + at, 0, next - at);
+        if (size > 0) std::memcpy(target + next, from, size);
+      }
+      at = next + size;
+    };
+    for (const Slot& slot : port.slots) {
+      const Group& group = port.groups[slot.group];
+      if (!has_length(slot.type)) {
+        const std::size_t size = size_of(slot.type);
+        put(group.values.data() + slot.at * size, slot.count * size, size);
+        continue;
+      }
+      const Bytes& bytes = group.views[slot.at];
+      const auto length = static_cast<std::uint32_t>(bytes.size + (slot.type == Type::text ? 1 : 0));
+      put(&length, sizeof length, sizeof length);
+      put(bytes.data, bytes.size, 1);
+      if (slot.type == Type::text) put("", 1, 1);
+    }
+    return at;
+  };
+  const std::size_t size = write(nullptr);
+  std::byte* bytes = room(cdr_header_size + size);
+  if (bytes == nullptr) throw std::runtime_error("there is no room for a message of the FMU");
+  const std::byte head[cdr_header_size] = {std::byte{0}, std::byte{1}, std::byte{0}, std::byte{0}};
+  std::memcpy(bytes, head, sizeof head);
+  write(bytes + cdr_header_size);
+}
+
+void Session::finish() {
+  if (instance_ != nullptr) instance_->terminate();
+  instance_.reset();
+}
+
+}  // namespace isochron::fmi

@@ -1,0 +1,158 @@
+#include "bridge/fmi/solver.hpp"
+
+#include <cvode/cvode.h>
+#include <nvector/nvector_serial.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace isochron::fmi {
+namespace {
+
+class RungeKutta final : public Solver {
+ public:
+  RungeKutta(Equations& equations, double step) : equations_(equations), step_(step) {
+    const std::size_t n = equations.state_count();
+    for (auto* slopes : {&k1_, &k2_, &k3_, &k4_, &x_}) slopes->resize(n);
+    before_.resize(equations.indicator_count());
+    after_.resize(equations.indicator_count());
+  }
+
+  void restart(double t, std::span<const double> x) override {
+    time_ = t;
+    states_.assign(x.begin(), x.end());
+    equations_.indicators(time_, states_.data(), before_.data());
+  }
+
+  bool step(double to) override {
+    // What is left is cut into steps of equal size, so that no step is a hair's breadth.
+    const double h = (to - time_) / std::max(1.0, std::ceil((to - time_) / step_ - 1e-9));
+    const bool last = h >= to - time_ - 1e-12 * std::abs(to);
+    const double half = time_ + h / 2, next = last ? to : time_ + h;
+    equations_.derivatives(time_, states_.data(), k1_.data());
+    slope(k1_, h / 2, half, k2_);
+    slope(k2_, h / 2, half, k3_);
+    slope(k3_, h, next, k4_);
+    for (std::size_t i = 0; i < states_.size(); ++i) states_[i] += h / 6 * (k1_[i] + 2 * k2_[i] + 2 * k3_[i] + k4_[i]);
+    time_ = next;
+    equations_.indicators(time_, states_.data(), after_.data());
+    bool crossed = false;
+    for (std::size_t i = 0; i < after_.size(); ++i) crossed = crossed || (before_[i] > 0) != (after_[i] > 0);
+    before_.swap(after_);
+    return crossed;
+  }
+
+ private:
+  void slope(const std::vector<double>& from, double h, double t, std::vector<double>& to) {
+    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = states_[i] + h * from[i];
+    equations_.derivatives(t, x_.data(), to.data());
+  }
+
+  Equations& equations_;
+  double step_;
+  std::vector<double> k1_, k2_, k3_, k4_, x_, before_, after_;
+};
+
+class Cvode final : public Solver {
+ public:
+  Cvode(Equations& equations, double tolerance) : equations_(equations), tolerance_(tolerance) {
+    SUNContext_Create(nullptr, &context_);
+    const auto n = static_cast<sunindextype>(equations.state_count());
+    x_ = N_VNew_Serial(n, context_);
+    matrix_ = SUNDenseMatrix(n, n, context_);
+    linear_ = SUNLinSol_Dense(x_, matrix_, context_);
+    memory_ = CVodeCreate(CV_BDF, context_);
+    if (memory_ == nullptr || linear_ == nullptr) throw std::runtime_error("the solver could not be made");
+  }
+  ~Cvode() override {
+    CVodeFree(&memory_);
+    SUNLinSolFree(linear_);
+    SUNMatDestroy(matrix_);
+    N_VDestroy(x_);
+    SUNContext_Free(&context_);
+  }
+
+  void restart(double t, std::span<const double> x) override {
+    time_ = t;
+    states_.assign(x.begin(), x.end());
+    std::ranges::copy(x, N_VGetArrayPointer(x_));
+    if (made_) return demand(CVodeReInit(memory_, t, x_));
+    made_ = true;
+    demand(CVodeInit(memory_, &Cvode::slope, t, x_));
+    demand(CVodeSetUserData(memory_, this));
+    demand(CVodeSStolerances(memory_, tolerance_, tolerance_));
+    demand(CVodeSetLinearSolver(memory_, linear_, matrix_));
+    demand(CVodeSetErrHandlerFn(
+        memory_, [](int, const char*, const char*, char*, void*) {}, nullptr));
+    const auto indicators = static_cast<int>(equations_.indicator_count());
+    if (indicators > 0) demand(CVodeRootInit(memory_, indicators, &Cvode::roots));
+    if (indicators > 0) demand(CVodeSetNoInactiveRootWarn(memory_));
+  }
+
+  bool step(double to) override {
+    demand(CVodeSetStopTime(memory_, to));
+    double reached = time_;
+    const int code = CVode(memory_, to, x_, &reached, CV_ONE_STEP);
+    demand(code);
+    time_ = code == CV_TSTOP_RETURN ? to : reached;
+    const double* x = N_VGetArrayPointer(x_);
+    states_.assign(x, x + states_.size());
+    return code == CV_ROOT_RETURN;
+  }
+
+ private:
+  /// Nothing is thrown into C: what the equations throw waits here.
+  template <class F>
+  static int guarded(void* self, F&& what) {
+    Cvode& solver = *static_cast<Cvode*>(self);
+    try {
+      what(solver.equations_);
+      return 0;
+    } catch (...) {
+      solver.thrown_ = std::current_exception();
+      return -1;
+    }
+  }
+  static int slope(realtype t, N_Vector x, N_Vector dx, void* self) {
+    return guarded(self, [&](Equations& e) { e.derivatives(t, N_VGetArrayPointer(x), N_VGetArrayPointer(dx)); });
+  }
+  static int roots(realtype t, N_Vector x, realtype* z, void* self) {
+    return guarded(self, [&](Equations& e) { e.indicators(t, N_VGetArrayPointer(x), z); });
+  }
+  void demand(int code) {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    if (code >= 0) return;
+    char* name = CVodeGetReturnFlagName(code);
+    const std::string word = name;
+    std::free(name);
+    throw std::runtime_error("the solver cannot go on at " + std::to_string(time_) + " s: " + word);
+  }
+
+  Equations& equations_;
+  double tolerance_;
+  SUNContext context_ = nullptr;
+  N_Vector x_ = nullptr;
+  SUNMatrix matrix_ = nullptr;
+  SUNLinearSolver linear_ = nullptr;
+  void* memory_ = nullptr;
+  bool made_ = false;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> Solver::make(Equations& equations, const Settings& settings) {
+  if (settings.kind == SolverKind::cvode && equations.state_count() > 0) {
+    return std::make_unique<Cvode>(equations, settings.tolerance);
+  }
+  return std::make_unique<RungeKutta>(equations, settings.step);
+}
+
+}  // namespace isochron::fmi

@@ -1,0 +1,10 @@
+#pragma once
+// Figures of FMUs in scenarios.
+
+#include "bench/bench.hpp"
+
+namespace isochron::bench {
+
+void bench_fmus(Report& report);
+
+}  // namespace isochron::bench
