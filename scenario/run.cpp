@@ -1,5 +1,6 @@
 #include "scenario/run.hpp"
 
+#include "scenario/expectations.hpp"
 #include "scenario/runners.hpp"
 
 namespace isochron {
@@ -81,15 +82,29 @@ RunReport report_of(const Scenario& scenario) {
   return report;
 }
 
-void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
+namespace {
+
+/// Flows check theirs when they are planned; the agents of a world are known when they are there.
+void check_expected(const Scenario& scenario) {
+  if (!scenario.agents && !runs_as_flows(scenario)) check_stage_expectations(scenario);
+}
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  runner_for(scenario).check(scenario);
+  check_expected(scenario);
+}
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& asked, Clock& clock, Disk& disk, RunWatch& watch) {
   RunOptions options = asked;
+  if (scenario.on_violation == OnEnd::end) options.on_violation = [&watch] { watch.stop(); };
   options.on_journal_failure = [&watch] { watch.stop(); };  // a run without its record is of no use to anybody
   if (!options.marks.empty()) watch.control().plan(options.marks);
   if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) {
+    check_expected(scenario);
     RunReport report = runner.run(scenario, options, clock, disk, watch);
     const bool has_links = scenario.time.mode == Mode::heartbeat || scenario.time.mode == Mode::hil;
     if (!has_links && to_faults(scenario.faults, 1).any()) {

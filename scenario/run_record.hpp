@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/drift.hpp"
+#include "expect/judge.hpp"
 #include "rt/histogram.hpp"
 #include "scenario/run.hpp"
 
@@ -52,12 +53,16 @@ class RunRecord {
     std::vector<DriftSeries::Point> series;
   };
   Found settle();
+  /// Of the whole record, when all of it is written.
+  void judge(RunReport& report);
 
   Clock& clock_;
   std::string file_;
+  std::unique_ptr<expect::Judge> judge_;  // outlives the journal, whose tap it is; null: nothing is expected
   std::unique_ptr<Journal> journal_;
   Producer* producer_ = nullptr;
   ChannelId drift_channel_;
+  bool ends_at_violation_ = false;
   DriftLedger ledger_;
   rt::Histogram drift_;
   std::optional<Found> told_;

@@ -17,6 +17,7 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/expect_section.hpp"
 #include "scenario/faults_section.hpp"
 #include "scenario/hil_section.hpp"
 #include "scenario/parts_section.hpp"
@@ -448,6 +449,8 @@ struct Scenario : Section {
   TimeSection time;
   HilSection hil;
   JournalSection journal;
+  ExpectSection expect;
+  OnEnd on_violation = OnEnd::go_on;
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
@@ -471,6 +474,8 @@ void describe(V& v, Scenario& s) {
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
+  v.optional("expect", s.expect, "what must hold, by name; see expectations");
+  v.optional("on_violation", s.on_violation, "whether the run goes on or ends when an expectation is violated");
 }
 
 /// Throws InputError with every mistake.

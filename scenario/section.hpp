@@ -71,6 +71,7 @@ concept TextValue = requires(const std::string& text) {
 };
 
 struct PolicySection;
+struct ExpectSection;
 
 class SectionReader {
  public:
@@ -115,6 +116,7 @@ class SectionReader {
   void read(const Value& value, LibraryPath& target);
   void read(const Value& value, ByteSize& target);
   void read(const Value& value, PolicySection& target);  // policy_section.cpp
+  void read(const Value& value, ExpectSection& target);  // expect_section.cpp
 
   template <class T>
   void read(const Value& value, std::optional<T>& target) {
