@@ -7,7 +7,7 @@
 
 #include "core/input_error.hpp"
 #include "core/time.hpp"
-#include "journal/names.hpp"
+#include "journal/quantity.hpp"
 
 namespace isochron::expect {
 

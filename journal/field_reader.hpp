@@ -28,6 +28,7 @@ struct FieldStep {
   std::size_t index = 0;
   std::string key = {};  // not "": the element whose field `key_field` is this text
   std::size_t key_field = 0;
+  friend bool operator==(const FieldStep&, const FieldStep&) = default;
 };
 using FieldWay = std::vector<FieldStep>;
 

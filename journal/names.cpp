@@ -319,6 +319,16 @@ std::optional<NamedNumber> Names::find(std::string_view name) const {
   return number;
 }
 
+std::string Names::name_of(const std::string& topic_and_field) const {
+  const auto wanted = find(topic_and_field);
+  if (!wanted) return topic_and_field;
+  for (const auto& [name, number] : numbers_) {
+    const bool same = number.channel == wanted->channel && number.made == wanted->made && number.way == wanted->way;
+    if (same) return name;
+  }
+  return topic_and_field;
+}
+
 NumberReader Names::reader(const NamedNumber& number) const {
   const auto& schema = channels_.at(number.channel).schema;
   FieldReader field(schema, number.way);

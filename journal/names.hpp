@@ -27,6 +27,7 @@
 
 #include "journal/field_reader.hpp"
 #include "journal/mcap_format.hpp"
+#include "journal/quantity.hpp"
 
 namespace isochron {
 
@@ -38,8 +39,6 @@ inline constexpr const char* names_of = "isochron.names.";
 /// parts_of + FIELD: the elements of one group, a line each.
 inline constexpr const char* parts_of = "isochron.parts.";
 }  // namespace names_metadata
-
-enum class Quantity { number, time, truth, text };
 
 /// One number of a journal, or one text. How to read it: Names::reader().
 struct NamedNumber {
@@ -87,6 +86,8 @@ class Names {
   bool learn(std::size_t channel, std::span<const std::byte> record);
 
   [[nodiscard]] std::optional<NamedNumber> find(std::string_view name) const;
+  /// The way back: what topic:field is called, or itself where it has no name of its own.
+  [[nodiscard]] std::string name_of(const std::string& topic_and_field) const;
   /// Requires: a number that find() gave.
   [[nodiscard]] NumberReader reader(const NamedNumber& number) const;
   /// All that have a name of their own, sorted; of arrays of any length the first element.

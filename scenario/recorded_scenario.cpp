@@ -104,6 +104,7 @@ Scenario scenario_to_replay(McapReader& journal, const std::string& folder) {
     }
   }
   scenario.time.pace = {};
+  scenario.faults.timeline.clear();      // the marks in the journal say what broke
   scenario.on_violation = OnEnd::go_on;  // it ends where the first one did
   return scenario;
 }

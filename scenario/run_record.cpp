@@ -78,6 +78,8 @@ RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock&
   start_ = looked_ = clock_.now();
 }
 
+RunRecord::~RunRecord() = default;
+
 void RunRecord::look(RunWatch& watch, SimTime now) {
   watch.at(now);
   const WallTime wall = clock_.now();

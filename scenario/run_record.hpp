@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/drift.hpp"
-#include "expect/judge.hpp"
 #include "rt/histogram.hpp"
 #include "scenario/run.hpp"
 
 namespace isochron {
+
+namespace expect {
+class Judge;
+}
 
 /// Δ over time, as found at the end of a run.
 struct DriftRecord {
@@ -27,6 +30,7 @@ class RunRecord {
   /// Throws InputError when the journal's file cannot be made.
   RunRecord(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
             std::vector<std::string> participants);
+  ~RunRecord();
 
   [[nodiscard]] Journal& journal() { return *journal_; }
   [[nodiscard]] Producer& producer() { return *producer_; }

@@ -10,6 +10,7 @@
 
 #include "scenario/expectations.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/timed_faults.hpp"
 
 namespace isochron {
 namespace {
@@ -59,6 +60,7 @@ class Checker {
     for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
     (void)read_expectations(scenario_.expect, mistakes_);
+    check_timed_faults(scenario_, mistakes_);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "scenario/find_file.hpp"
 #include "scenario/scene_messages.hpp"
 #include "scenario/state_names.hpp"
+#include "scenario/timed_faults.hpp"
 #include "world/fields.hpp"
 
 namespace isochron {
@@ -50,6 +51,7 @@ std::unique_ptr<world::World> make_world(const Scenario& scenario) {
 
 Stage::Stage(const Scenario& scenario)
     : world_(make_world(scenario)), catalog_(world_->whole_catalog()), vehicles_(scenario, *world_) {
+  check_timed_faults(scenario, catalog_);
   sensors_ = std::make_unique<world::SensorSet>(sensor_specs(scenario), catalog_, scenario.seed);
   if (sensors_->needs_scene()) {
     scene_ = std::make_unique<world::Scene>(world_->engine().geometry());

@@ -30,7 +30,7 @@ struct PairDistance {
 
 /// Any number of any topic over time, as asked for with --plot.
 struct Variable {
-  std::string name;  // "/prey/imu linear_acceleration.x"
+  std::string name;  // prey/imu.linear_acceleration.x
   Line line;
 };
 
@@ -164,7 +164,7 @@ struct RunData {
 };
 
 RunData load_run(Disk& disk, const std::string& file);
-/// Adds a variable, "TOPIC:FIELD". Throws InputError when this run has none of that name.
+/// Adds a variable by its name (journal/names.hpp). Throws InputError when this run has none of that name.
 void load_variable(Disk& disk, RunData& run, const std::string& wanted);
 
 }  // namespace isochron::app

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/parallel.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
 #include "core/foreign_text.hpp"
@@ -90,19 +91,6 @@ std::string fingerprint_of(const Scenario& scenario, const std::vector<std::stri
   char text[20];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;
-}
-
-/// Whether runs at the same time leave each other's results alone: nothing in them may depend on a real clock.
-bool may_be_parallel(const Scenario& scenario) {
-  if (scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil) return false;
-  if (scenario.time.mode == Mode::callback) return true;
-  for (const auto& [robot, section] : scenario.robots) {
-    for (const auto& [name, program] : section.programs) {
-      const Contract contract = (program.compute ? *program.compute : scenario.time.compute).contract;
-      if (contract == Contract::measured || contract == Contract::hardware) return false;
-    }
-  }
-  return true;
 }
 
 /// What in the scenario makes a sweep less telling than its reader may think.

@@ -106,6 +106,8 @@ TEST(Names, OfArraysAreThoseThatTheChannelGives) {
   EXPECT_EQ(read(names, "elbow.position", state), 6.0);
   EXPECT_EQ(read(names, "prey.position.y", Bodies{SimTime::zero(), {0, 0, 1}, {}}), std::nullopt);
   EXPECT_THAT(names.hint("pray.position.x"), HasSubstr("`prey.position.x`"));
+  EXPECT_EQ(names.name_of("/world/state:bodies[4]"), "prey.position.x");
+  EXPECT_EQ(names.name_of("/world/state:bodies[2]"), "/world/state:bodies[2]");
 }
 
 TEST(Names, LeaveOutTheUnitAndKnowThatItIsATime) {
