@@ -67,7 +67,7 @@ class Judge final : public JournalTap {
   std::optional<SimTime> violated_at_;
 };
 
-/// Judges a journal. `figures` are those of its report.
+/// Judges a journal. `figures` are those of its report; among them `simulated`, how far the run came.
 std::vector<Outcome> judge(McapReader& journal, std::vector<Expectation> expectations, const Figures& figures);
 
 }  // namespace isochron::expect
