@@ -3,6 +3,7 @@
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/distance.hpp"
+#include "apps/isochron/journal_trace.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "journal/decode.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 struct Flags {
   std::string file, topic, fields;
-  bool csv = false;
+  bool csv = false, trace = false;
 };
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -199,11 +200,20 @@ void add_journal_export(CLI::App& journal, Action& action) {
   CLI::App* fields = journal.add_subcommand("export", "numbers over time, as CSV");
   fields->add_option("FILE", flags->file, "journal")->required();
   fields->add_option("NAMES", flags->topic, "as in prey.position.x,predator.position.x; `journal names` lists them")
-      ->required();
+      ->type_name("NAMES");
   fields->add_option("FIELDS", flags->fields, "then NAMES is one topic, and these are its fields: bodies[0],bodies[1]");
-  fields->add_flag("--csv", flags->csv, "the only format there is");
+  fields->add_flag("--csv", flags->csv, "as it is without --trace");
+  fields->add_flag("--trace", flags->trace,
+                   "instead of NAMES: the schedule as Chrome's trace events in JSON, for ui.perfetto.dev");
   fields->callback([&action, flags] {
-    action = [flags] { return flags->fields.empty() ? export_names(*flags) : export_fields(*flags); };
+    action = [flags] {
+      if (flags->trace == !flags->topic.empty()) {
+        throw InputError({"journal export", 0, 0}, "needs either NAMES or --trace",
+                         "`isochron journal names` lists them");
+      }
+      if (flags->trace) return export_trace(flags->file);
+      return flags->fields.empty() ? export_names(*flags) : export_fields(*flags);
+    };
   });
 
   auto named = std::make_shared<std::string>();
