@@ -32,7 +32,8 @@ void SectionReader::read(const Value& value, ExpectSection& target) {
   for (const Value::Entry& entry : value.entries) {
     check_name(entry);
     if (entry.value.kind == Value::Kind::null) {
-      mistake(entry.key_place, "the expectation `" + entry.key + "` says nothing", hint);
+      mistake(entry.key_place, "the expectation `" + entry.key + "` says nothing",
+              "inside { } a comma ends an expectation: give each a line of its own, or quotation marks");
     } else if (demand_scalar(entry.value, "an expectation")) {
       target.all.push_back({entry.key, entry.value.scalar, entry.value.place});
     }

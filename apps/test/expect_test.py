@@ -21,7 +21,7 @@ duration: 1s
 world: {{model: {SOURCE}/models/ships.xml, step: 10ms}}
 faults: [{{at: 200ms, push: prey, force: [0, 0, 5], for: 100ms}}]
 """
-GOOD = "expect: {apart: always distance(prey, predator) > 9}\n"
+GOOD = "expect:\n  apart: always distance(prey, predator) > 9\n"
 BAD = "expect:\n  apart: always distance(prey, predator) > 9\n  still: always prey.position.z < 0.1\n"
 
 
@@ -80,7 +80,7 @@ class TestVerb(unittest.TestCase):
 
     def test_bad_files_are_told_and_the_others_go_on(self):
         good = self.file("good.yaml", SCENARIO + GOOD)
-        typo = self.file("typo.yaml", SCENARIO + "expect: {a: always distance(pray, predator) > 1}\n")
+        typo = self.file("typo.yaml", SCENARIO + "expect:\n  a: always distance(pray, predator) > 1\n")
         broken = self.file("broken.yaml", "name: [\n")
         junk = self.file("junk.mcap", "no journal")
         run = self.run_isochron("test", typo, good, broken, junk, "none.yaml", "none.mcap")
@@ -121,6 +121,7 @@ class TestVerb(unittest.TestCase):
         files += [self.file(f"long{i}.yaml", SCENARIO.replace("1s", "90000s", 1) + GOOD) for i in range(2)]
         child = subprocess.Popen([ISOCHRON, "test", *files, "--jobs", "1", "--junit", "junit.xml"], cwd=self.folder.name,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(child.kill)
         self.assertIn("PASS quick.yaml", child.stdout.readline())
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)

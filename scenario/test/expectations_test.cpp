@@ -60,6 +60,8 @@ TEST(ExpectSection, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(mistakes_of("expect:\n  a: >\n    always prey.position.x <\n    spam(1)\n"), HasSubstr("s.yaml:5:"));
   EXPECT_THAT(mistakes_of("expect:\n  a: [1]\n"), HasSubstr("s.yaml:5:6: an expectation is expected here"));
   EXPECT_THAT(mistakes_of("expect:\n  a:\n"), HasSubstr("says nothing"));
+  EXPECT_THAT(mistakes_of("expect: {a: always distance(prey, predator) > 1}\n"),
+              HasSubstr("a comma ends an expectation"));
   EXPECT_THAT(mistakes_of("expect: always\n"), HasSubstr("s.yaml:4:9: expectations with their names"));
   EXPECT_THAT(mistakes_of("on_violation: stop\n"), HasSubstr("`stop` is not one of the words"));
   EXPECT_EQ(mistakes_of("expect: {a: always prey.position.x < 30, b: most(drift) < 1s}\n"), "fine");
