@@ -9,6 +9,12 @@ namespace {
 constexpr std::size_t most_waiting = 1'000'000;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
+/// Of a thing that has x and y only.
+bool is_height_in_a_plane(const Operand& operand, const Names& names) {
+  if (operand.thing.empty() || !operand.name.ends_with(".z")) return false;
+  return names.find(operand.name.substr(0, operand.name.size() - 1) + "y").has_value();
+}
+
 }  // namespace
 
 Watcher::Watcher(const Watch& watch, Told told)
@@ -22,8 +28,14 @@ Watcher::Watcher(const Watch& watch, Told told)
 void Watcher::look_for_names(const Names& names) {
   for (std::size_t i = 0; i < slots_.size() && unfound_ > 0; ++i) {
     Slot& slot = slots_[i];
-    if (slot.reader) continue;
+    if (slot.reader || slot.in_a_plane) continue;
     const auto found = names.find(watch_.operands[i].name);
+    if (!found && is_height_in_a_plane(watch_.operands[i], names)) {
+      slot.has_value = true;  // zero
+      slot.in_a_plane = true;
+      --unfound_;
+      continue;
+    }
     const bool wants_text = watch_.operands[i].text.has_value();
     if (!found || (found->quantity == Quantity::text) != wants_text) continue;
     slot.reader.emplace(names.reader(*found));

@@ -52,6 +52,7 @@ class Watcher {
     std::size_t channel = 0;
     bool silent_without_sample = false;  // a record without a sample leaves the value as it is
     bool has_value = false;
+    bool in_a_plane = false;  // a height that the thing does not have: zero
   };
   struct Waiting {
     std::int64_t time;

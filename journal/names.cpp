@@ -69,6 +69,7 @@ std::string first_elements(std::string_view name, std::vector<std::size_t>& indi
 
 std::vector<std::string> element_words(const SchemaField& field) {
   if (field.many != SchemaField::Many::fixed || field.type == FieldType::message) return {};
+  if (field.count == 2) return {".x", ".y"};
   if (field.count == 3) return {".x", ".y", ".z"};
   if (field.count == 4 && field.name == "orientation") return {".w", ".x", ".y", ".z"};
   return {};

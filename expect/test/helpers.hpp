@@ -22,6 +22,11 @@ struct Response {
 };
 ISOCHRON_MESSAGE(Response, "p/msg/Response", response_ns)
 
+struct Flat {
+  std::array<double, 2> position{};
+};
+ISOCHRON_MESSAGE(Flat, "p/msg/Flat", position)
+
 inline const ChannelDefinition ship{"/ship", {message_name<Ship>(), ros2msg_schema<Ship>()}, {}};
 inline const ChannelDefinition buoy{"/buoy", {message_name<Ship>(), ros2msg_schema<Ship>()}, {}};
 inline const ChannelDefinition pilot{

@@ -159,6 +159,18 @@ TEST(Judge, ComparesChannelsInTheOrderOfTimeWhateverTheOrderInTheFile) {
   EXPECT_EQ(told([](Court& c) { c.ship(5, 2).ship(15, 6).buoy(0, 1).buoy(20, 6); }), held);
 }
 
+TEST(Judge, MeasuresDistancesInAPlaneToo) {
+  const auto planet = [](const std::string& topic) {
+    return ChannelDefinition{topic, {"p/msg/Flat", "float64[2] position\n"}, {}};
+  };
+  Judge judge(test::expectations({"always distance(red, blue) < 4"}));
+  judge.defined(0, planet("/red.position"));
+  judge.defined(1, planet("/blue.position"));
+  judge.recorded(0, at_ms(1), cdr_bytes(test::Flat{{0, 0}}));
+  judge.recorded(1, at_ms(1), cdr_bytes(test::Flat{{3, 4}}));
+  EXPECT_THAT(judge.finish({}, at_ms(10)).front().why, HasSubstr("distance(red, blue) = 5"));
+}
+
 TEST(Judge, FindsNamesInChannelsThatComeLater) {
   Judge judge(test::expectations({"always ship/pilot.response < 20ms"}));
   judge.defined(0, test::ship);

@@ -158,6 +158,8 @@ TEST(Names, DoNotRepeatTheTopicsLastWord) {
             ChannelDefinition{"/yellow.position", {"p/msg/P", "builtin_interfaces/Time stamp\nfloat64[3] position\n"}});
   EXPECT_THAT(names.all(), Contains("yellow.position.x"));
   EXPECT_THAT(names.all(), Not(Contains("yellow.position.position.x")));
+  names.add(1, ChannelDefinition{"/red.position", {"p/msg/Q", "float64[2] position\n"}});
+  EXPECT_THAT(names.all(), Contains("red.position.y"));
 }
 
 TEST(Names, AreReadWithoutReadingBeyondARecordThatIsCut) {
