@@ -60,6 +60,7 @@ Watcher::Sample Watcher::sample(std::size_t operand, std::span<const std::byte> 
 }
 
 void Watcher::hold(std::size_t operand, Sample sample, double value) {
+  if (sample == Sample::none) return;
   slots_[operand].has_value = sample == Sample::there;
   values_[operand] = value;
 }
@@ -74,12 +75,11 @@ void Watcher::recorded(std::size_t channel, SimTime time, std::span<const std::b
     if (!slots_[i].reader || slots_[i].channel != channel) continue;
     double value = 0;
     const Sample found = sample(i, record, value);
-    if (found == Sample::none) continue;
     news = news || found == Sample::there;
     if (together) {
       hold(i, found, value);
     } else {
-      waiting_[i].push_back({newest->second.ns(), value, found == Sample::there});
+      waiting_[i].push_back({newest->second.ns(), value, found});
       ++waiting_count_;
     }
   }
@@ -104,13 +104,12 @@ void Watcher::tell_until(std::int64_t before_ns) {
     if (next >= before_ns) return;
     bool news = false;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      while (!waiting_[i].empty() && waiting_[i].front().time == next) {
-        const Waiting& sample = waiting_[i].front();
-        news = news || sample.there;
-        hold(i, sample.there ? Sample::there : Sample::gone, sample.value);
-        waiting_[i].pop_front();
-        --waiting_count_;
-      }
+      if (waiting_[i].empty() || waiting_[i].front().time != next) continue;
+      const Waiting& sample = waiting_[i].front();
+      news = news || sample.sample == Sample::there;
+      hold(i, sample.sample, sample.value);
+      waiting_[i].pop_front();
+      --waiting_count_;
     }
     now_ = SimTime::from_ns(next);
     if (news) told_(now_);

@@ -4,7 +4,8 @@
 //
 //     one channel      each record is one time: it is told at once
 //     several          a time is told when every channel has come beyond it, in the order of time, whatever the order
-//                      in the file: the same journal, or the same run, gives the same answers
+//                      in the file: the same journal, or the same run, gives the same answers. Of equal times the
+//                      first records of all channels are told together, then the second ones, …
 //
 // A name is looked for until a channel has it; before that, and while an agent is not there, nothing is told.
 //
@@ -54,12 +55,12 @@ class Watcher {
     bool has_value = false;
     bool in_a_plane = false;  // a height that the thing does not have: zero
   };
+  enum class Sample { none, gone, there };
   struct Waiting {
     std::int64_t time;
     double value;
-    bool there;
+    Sample sample;
   };
-  enum class Sample { none, gone, there };
   Sample sample(std::size_t operand, std::span<const std::byte> record, double& value);
   void hold(std::size_t operand, Sample sample, double value);
   void tell_until(std::int64_t before_ns);

@@ -291,12 +291,13 @@ void load_variable(Disk& disk, RunData& run, const std::string& wanted) {
   auto opened = McapReader::open(disk, run.file);
   if (!opened.ok()) throw InputError({"", 0, 0}, opened.error().what, "");
   McapReader reader = std::move(opened).value();
-  const auto series = read_named(reader, names_of(reader), wanted);
+  const Names names = names_of(reader);
+  const auto series = read_named(reader, names, wanted);
   if (!series.ok()) {
     throw InputError({"--plot " + wanted, 0, 0}, series.error(),
                      "`isochron journal names " + run.file + "` lists them");
   }
-  Variable variable{wanted, {}};
+  Variable variable{names.name_of(wanted), {}};
   for (std::size_t i = 0; i < series->times.size(); ++i) {
     if (std::isfinite(series->values[i])) variable.line.push_back({series->times[i].seconds(), series->values[i]});
   }

@@ -159,6 +159,20 @@ TEST(Judge, ComparesChannelsInTheOrderOfTimeWhateverTheOrderInTheFile) {
   EXPECT_EQ(told([](Court& c) { c.ship(5, 2).ship(15, 6).buoy(0, 1).buoy(20, 6); }), held);
 }
 
+TEST(Judge, SeesEachOfSeveralRecordsAtOneTime) {
+  const std::string text = "after ship.what == \"send\", buoy.position.x > 3 within 5ms";
+  Court court(text);
+  court.ship(10, 0, true, "read")
+      .ship(10, 0, true, "send")
+      .ship(10, 0, true, "write")
+      .buoy(5, 0)
+      .buoy(30, 0)
+      .ship(40, 0);
+  EXPECT_EQ(court.finish().verdict, Verdict::violated);
+  EXPECT_EQ(Court(text).buoy(10, 1).ship(10, 0, true, "send").buoy(10, 2).buoy(10, 4).ship(20, 0).finish().verdict,
+            Verdict::held);
+}
+
 TEST(Judge, MeasuresDistancesInAPlaneToo) {
   const auto planet = [](const std::string& topic) {
     return ChannelDefinition{topic, {"p/msg/Flat", "float64[2] position\n"}, {}};
