@@ -57,6 +57,17 @@ bool is_journal(const std::string& file) {
   return std::string_view(magic, sizeof magic) == "\x89MCAP" || file.ends_with(".mcap");
 }
 
+/// How the run of a journal ended. One that was stopped is judged as far as it came.
+Json report_in(McapReader& journal) {
+  const auto text = recorded_scenario::report_of(journal);
+  const Json report = text ? Json::parse(*text, nullptr, false) : Json();
+  if (!report.is_object()) return {{"end", "failed"}, {"why", "the run was killed before it could end"}};
+  const std::string end = report.value("end", "");
+  return {{"end", end == "interrupted" ? "finished" : end},
+          {"why", report.value("why", "")},
+          {"wall_s", report.value("wall_s", 0.0)}};
+}
+
 /// What a child does with a journal: its report, with what the expectations come to.
 int judge_journal(const std::string& file, const std::string& expect_file) {
   try {
@@ -70,7 +81,8 @@ int judge_journal(const std::string& file, const std::string& expect_file) {
       throw InputError({file, 0, 0}, "its scenario expects nothing", "name one that does with --expect SCENARIO");
     }
     const auto outcomes = expect::judge(journal, std::move(expectations), figures_of(journal));
-    Json report{{"end", "finished"}, {"journal", {{"file", file}}}};
+    Json report = report_in(journal);
+    report["journal"] = {{"file", file}};
     report["expectations"] = Json::parse(to_json(outcomes));
     print(json_text(report) + "\n");
     return expect::all_held(outcomes) ? exit_fine : exit_no;

@@ -1,19 +1,65 @@
-// Any text as a schema and any bytes as a record: the text up to the first zero byte, the record after it.
+// Any text as a schema and any bytes as a record: the text up to the first zero byte, the record after it. What is read
+// by name must be what going through all of it finds.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 #include "journal/decode.hpp"
+#include "journal/names.hpp"
+#include "journal/recorder.hpp"
+
+namespace {
+
+using namespace isochron;
+
+void read_by_name(const std::string& text, std::span<const std::byte> record) {
+  Names names;
+  names.add(0, ChannelDefinition{"/t", {"p/msg/T", text}, {}});
+  names.learn(0, record);
+  std::size_t left = 64;
+  for (const std::string& name : names.all()) {
+    if (left-- == 0) break;
+    NumberReader reader = names.reader(*names.find(name));
+    (void)reader.number(record);
+    (void)reader.text(record);
+  }
+}
+
+/// As both find it, bit for bit; nothing is not a number that is not one.
+void compare(const Decoder& decoder, const std::string& text, std::span<const std::byte> record) {
+  Names names;
+  names.add(0, ChannelDefinition{"/t", {"p/msg/T", text}, {}});
+  std::size_t left = 64;
+  for (const NamedValue& value : decoder.values(record)) {
+    if (left-- == 0) break;
+    const auto number = names.find("/t:" + value.path);
+    if (!number || number->quantity == Quantity::text) continue;
+    const auto read = names.reader(*number).number(record);
+    const auto wanted = decoder.number(record, value.path);
+    if (read.has_value() == wanted.has_value() &&
+        (!read || std::bit_cast<std::uint64_t>(*read) == std::bit_cast<std::uint64_t>(*wanted))) {
+      continue;
+    }
+    std::fprintf(stderr, "%s is read in two ways\n", value.path.c_str());
+    std::abort();
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace isochron;
   const std::span<const std::uint8_t> all(data, size);
   const auto zero = static_cast<std::size_t>(std::find(all.begin(), all.end(), 0) - all.begin());
-  const std::string_view text(reinterpret_cast<const char*>(data), zero);
+  const std::string text(reinterpret_cast<const char*>(data), zero);
   auto schema = parse_ros2msg("p/msg/T", text);
   if (!schema) return 0;
   const Decoder decoder(std::move(*schema));
   const auto record = std::as_bytes(all.subspan(std::min(zero, size)));
   (void)decoder.print(record);
   (void)decoder.number(record, "x");
+  read_by_name(text, record);
+  compare(decoder, text, record);
   return 0;
 }
