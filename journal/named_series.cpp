@@ -32,6 +32,9 @@ Names names_of(McapReader& reader) {
     const bool unnamed = !channel.metadata.contains(std::string(names_metadata::names_of) + "bodies");
     if (channel.topic == world_topic && unnamed) described.metadata.merge(bodies_from_transforms(reader));
     names.add(channel.id, described, reader.schema_of(channel));
+  }
+  // What stands in records comes after what channels say, as it does while a run goes on.
+  for (const mcap::Channel& channel : reader.channels()) {
     if (!names.names_are_in_records(channel.id)) continue;
     MessageCursor cursor = reader.messages({{channel.topic}});
     if (const auto first = cursor.next()) names.learn(channel.id, first->data);
