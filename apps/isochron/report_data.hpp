@@ -70,6 +70,12 @@ struct ProgramFigures {
   std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 
+/// What became of one expectation.
+struct ExpectationFigures {
+  std::string name, expects, verdict, why;
+  std::uint64_t samples = 0, violations = 0;
+};
+
 struct WallShare {
   std::string what;
   double seconds = 0;
@@ -129,6 +135,7 @@ struct Figures {
   double drift_max_s = 0, drift_p99_s = 0;
   bool drift_exact = true;
   std::vector<ProgramFigures> programs;
+  std::vector<ExpectationFigures> expectations;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
   std::optional<V2xFigures> v2x;

@@ -6,6 +6,7 @@
 
 #include "core/input_error.hpp"
 #include "core/random.hpp"
+#include "core/time_text.hpp"
 
 namespace isochron::app {
 namespace {
@@ -32,6 +33,10 @@ std::optional<Quantity> quantity_of(const std::string& text) {
 }
 
 std::string text_of(double value, const std::string& unit) {
+  // Times are whole nanoseconds.
+  if (const auto ns = unit.empty() ? Result<std::int64_t, std::string>(fail(std::string())) : parse_ns("1" + unit)) {
+    return format_ns(std::llround(value * static_cast<double>(*ns)));
+  }
   char text[40];
   std::snprintf(text, sizeof text, "%.12g", value);
   return text + unit;

@@ -3,6 +3,7 @@
 
 No programs are needed: pushes of the timeline move the ships.
 """
+import csv
 import json
 import os
 import pathlib
@@ -71,6 +72,60 @@ class TestVerb(unittest.TestCase):
         self.assertIn(live, again.stdout)  # the journal says what the run said
         other = self.file("other.yaml", "expect: [eventually prey.position.z > 0.1 within 900ms]\n")
         self.assertEqual(self.run_isochron("test", "bad.mcap", "--expect", other).returncode, 0)
+
+    def test_the_report_page_shows_the_verdicts(self):
+        bad = self.file("bad.yaml", SCENARIO + BAD)
+        self.run_isochron("run", bad, "--journal", "bad.mcap", "--quiet")
+        self.assertEqual(self.run_isochron("report", "bad.mcap", "-o", "r.html").returncode, 0)
+        page = self.read("r.html")
+        self.assertIn("<h2>Expectations</h2>", page)
+        self.assertIn("<code>always prey.position.z &lt; 0.1</code>", page)
+        self.assertIn('<span class="pill bad">violated</span>', page)
+
+    def test_sweeps_over_any_keys_give_one_table(self):
+        bad = self.file("bad.yaml", SCENARIO + BAD)
+        sweep = self.run_isochron("sweep", bad, "--over", "duration=100ms,1s", "--over", "world.step=5ms..10ms/2", "--trials",
+                                  "2", "-o", "s", "--json")
+        self.assertEqual(sweep.returncode, 0, sweep.stderr)
+        shown = json.loads(sweep.stdout)["speeds"]
+        self.assertEqual([row["settings"] for row in shown],
+                         [{"duration": d, "world.step": s} for d in ("100ms", "1s") for s in ("5ms", "10ms")])
+        self.assertEqual([row["all_held"] for row in shown], [2, 2, 0, 0])
+        with open(os.path.join(self.folder.name, "s/sweep.csv"), newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 8)
+        self.assertEqual([row["not_held"] for row in rows], [""] * 4 + ["still"] * 4)
+        again = self.run_isochron("sweep", bad, "--over", "duration=100ms,1s", "--over", "world.step=5ms..10ms/2", "--trials",
+                                  "2", "-o", "s")
+        self.assertIn("8 of 8 runs were done before", again.stderr)
+        drawn = [json.loads(self.run_isochron("sweep", bad, "--over", "world.step=5ms..10ms", "--random", "3", "--trials", "1",
+                                              "-o", folder, "--json").stdout)["speeds"] for folder in ("r1", "r2")]
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertEqual(len({row["settings"]["world.step"] for row in drawn[0]}), 3)
+        for wrong in ("duration", "duration=", "duration=1s..2s", "duration=1s..2ms/3", "world.stepp=1ms", "seed=1,2",
+                      "duration=2s..1s/3", "duration=1s..2s/1", "duration=1s,,2s"):
+            refused = self.run_isochron("sweep", bad, "--over", wrong, "-o", "w")
+            self.assertEqual(refused.returncode, 2, wrong)
+            self.assertTrue(refused.stderr, wrong)
+
+    def test_a_schedule_is_a_trace(self):
+        good = self.file("good.yaml", SCENARIO + GOOD)
+        self.run_isochron("run", good, "--journal", "x.mcap", "--quiet")
+        none = self.run_isochron("journal", "export", "x.mcap", "--trace")
+        self.assertEqual(none.returncode, 2)
+        self.assertIn("has no schedule", none.stderr)
+        self.assertEqual(self.run_isochron("journal", "export", "x.mcap").returncode, 2)
+        programs = os.path.join(SOURCE, "experiments/predator_prey/predator_prey.yaml")
+        run = self.run_isochron("run", programs, "--duration", "100ms", "--journal", "p.mcap", "--quiet", "--set",
+                                "time.mode=repeatable", "--set", "time.compute={modelled: {fixed: 2ms}}", "--set",
+                                "robots.predator.programs.planner.compute={modelled: {per_clock_read: 1ms}}")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        trace = json.loads(self.run_isochron("journal", "export", "p.mcap", "--trace").stdout)["traceEvents"]
+        turns = [e for e in trace if e["ph"] == "X" and e["cat"] == "turns"]
+        self.assertGreater(len(turns), 10)
+        self.assertTrue(all(e["dur"] >= 0 and e["ts"] >= 0 for e in turns))
+        self.assertIn("predator/planner", [e["args"]["name"] for e in trace if e["ph"] == "M"])
+        self.assertTrue(any(e["ph"] == "C" for e in trace))
 
     def test_github_sees_where(self):
         bad = self.file("bad.yaml", SCENARIO + BAD)
