@@ -1,9 +1,11 @@
 #pragma once
-// The part of a scenario's vocabulary for links that are bad on purpose: those between clients and server of agents,
-// between nodes over TCP, and to targets in mode hil. One seed, one sequence of faults; see docs/agents.md.
+// The part of a scenario's vocabulary for what is bad on purpose: links between clients and server of agents, between
+// nodes over TCP and to targets in mode hil (docs/agents.md), and what breaks at a time (docs/expectations.md). One
+// seed, one sequence of faults.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "link/faults.hpp"
 #include "scenario/section.hpp"
@@ -23,12 +25,41 @@ struct DelayText {
   static Result<DelayText, std::string> parse(const std::string& text);
 };
 
+/// Something that breaks at a time of the run, for a while. One of blind, cut, delay, push and set says what; it
+/// becomes a mark, as if a person had done it.
+struct TimedFault : Section {
+  std::optional<SimSpan> at;
+  std::vector<SimSpan> between;
+  std::uint32_t times = 1;
+  std::string blind, cut, delay, push, set;
+  SimSpan lasts;
+  std::array<double, 3> force{};
+  double value = 0;
+};
+template <class V>
+void describe(V& v, TimedFault& s) {
+  v.optional("at", s.at, "when it begins: at the step of the world that begins then, or the first after it");
+  v.optional("between", s.between, "instead of `at`: at a random time between these two, of the scenario's seed");
+  v.optional("times", s.times, "with `between`: how often");
+  v.optional("blind", s.blind, "ROBOT/SENSOR: whoever reads it gets what it had last");
+  v.optional("cut", s.cut, "ROBOT, or one actuator of it: commands are lost; the last ones hold, so that it is stuck");
+  v.optional("delay", s.delay, "ROBOT/PROGRAM: computes longer, by `for`; a controller in a library misses releases");
+  v.optional("push", s.push, "a body, with `force`");
+  v.optional("set", s.set, "an actuator is told `value`, once");
+  v.optional("for", s.lasts, "how long it lasts");
+  v.optional("force", s.force, "of a push: N, world frame");
+  v.optional("value", s.value, "of a set");
+}
+
 struct FaultsSection : Section {
   Share loss, duplicate;
   DelayText delay;
   bool reorder = false;
   std::optional<std::uint64_t> seed;
+  std::vector<TimedFault> timeline;
 };
+/// A list is the timeline.
+inline std::vector<TimedFault>& list_form(FaultsSection& section) { return section.timeline; }
 template <class V>
 void describe(V& v, FaultsSection& s) {
   v.optional("loss", s.loss, "share of datagrams lost, each way, as in 5%; streams wait until it is sent again");
@@ -36,6 +67,8 @@ void describe(V& v, FaultsSection& s) {
   v.optional("duplicate", s.duplicate, "share that comes twice");
   v.optional("reorder", s.reorder, "one in ten is overtaken by those behind it");
   v.optional("seed", s.seed, "of the faults; the scenario's if left out");
+  v.optional("timeline", s.timeline,
+             "what breaks when; `faults: [{at: 2s, blind: prey/imu, for: 1s}]` says it in short");
 }
 link::Faults to_faults(const FaultsSection& section, std::uint64_t scenario_seed);
 

@@ -10,10 +10,12 @@
 #include "flow/node_library.hpp"
 #include "flow/program_node.hpp"
 #include "scenario/coordinator_specs.hpp"
+#include "scenario/expectations.hpp"
 #include "scenario/find_file.hpp"
 #include "scenario/fmu_nodes.hpp"
 #include "scenario/robot_node.hpp"
 #include "scenario/ros_bridge.hpp"
+#include "scenario/run_record.hpp"
 #include "scenario/world_nodes.hpp"
 
 namespace isochron {
@@ -54,6 +56,7 @@ class Planner {
     name_topics();
     settle();
     check();
+    check_expectations(scenario_, names_of_flows(), true);
     return std::move(plan_);
   }
 
@@ -114,7 +117,9 @@ class Planner {
       }
     }
     if (RosBridge::writes(scenario_)) writers.emplace_back("ros");
-    add("world", scenario_.world->place, std::make_unique<WorldNode>(scenario_, writers));
+    auto world = std::make_unique<WorldNode>(scenario_, writers);
+    state_names_ = world->names();
+    add("world", scenario_.world->place, std::move(world));
     for (const auto& [robot, section] : scenario_.robots) {
       for (const auto& [name, sensor] : section.sensors) add_sensor(robot, name, sensor);
       for (const auto& [name, program] : section.programs) {
@@ -289,7 +294,22 @@ class Planner {
       plan_.topics.push_back(own ? FlowPlan::Topic{"/" + node + "." + output} : part_topic(node, output));
       // What an FMU says in words may hold addresses and wall times.
       if (fmus.contains(node) && output == fmi::log_flow) plan_.topics.back().in_digest = false;
+      if (!own && output == "state") plan_.topics.back().metadata = state_names_;
     }
+  }
+
+  /// What the journal's numbers are going to be called.
+  [[nodiscard]] Names names_of_flows() const {
+    Names names;
+    const auto flows = plan_.system.flows();
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const flow::PayloadType& type = *plan_.system.graph().nodes[flows[i].node].outputs[flows[i].port].type;
+      if (!plan_.topics[i].journaled) continue;
+      names.add(i, ChannelDefinition{plan_.topics[i].name, {type.name, type.schema}, {true, plan_.topics[i].metadata}});
+    }
+    names.add(flows.size(),
+              ChannelDefinition{"/isochron/drift", {message_name<DriftRecord>(), ros2msg_schema<DriftRecord>()}, {}});
+    return names;
   }
 
   static FlowPlan::Topic part_topic(const std::string& node, const std::string& output) {
@@ -319,6 +339,7 @@ class Planner {
   FlowPlan plan_;
   std::vector<const RobotNode*> robots_;  // the plan's
   Mistakes mistakes_;
+  mcap::TextMap state_names_;
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ struct FlowPlan {
     bool in_digest = true;
     std::string program = {};                           // whose doings it tells
     std::function<void(const void* value)> watch = {};  // is shown each message as it is recorded
+    std::map<std::string, std::string> metadata = {};   // of its channel
   };
   flow::System system;
   std::vector<Topic> topics;                      // of each flow

@@ -72,6 +72,7 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
     if (topic.journaled && chosen(scenario.journal.record, topic.name) && (!only || flow.node == *only)) {
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
+      options.metadata.insert(topic.metadata.begin(), topic.metadata.end());
       options.in_digest = topic.in_digest;
       options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
       options.message_encoding = described ? "cdr" : "raw";

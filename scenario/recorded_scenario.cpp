@@ -27,12 +27,13 @@ InputError refuse(const McapReader& journal, std::string what, std::string hint)
   return InputError({journal.name(), 0, 0}, std::move(what), std::move(hint));
 }
 
-/// When Ctrl-C ended the run; nothing if it came to its own end.
+/// When Ctrl-C or a violation ended the run; nothing if it came to its own end.
 std::optional<SimSpan> stopped_at(McapReader& journal) {
   const auto text = attached_text(journal, "report.json");
   if (!text) throw refuse(journal, "the run was killed before it could end", "there is no digest to prove");
   const auto report = nlohmann::json::parse(*text, nullptr, false);
-  if (report.is_discarded() || report.value("end", "") != "interrupted") return std::nullopt;
+  if (!report.is_object()) return std::nullopt;
+  if (const std::string end = report.value("end", ""); end != "interrupted" && end != "violated") return std::nullopt;
   return SimSpan::from_ns(std::llround(report.value("simulated_s", 0.0) * 1e9));
 }
 
@@ -56,6 +57,14 @@ void check_repeats(const Scenario& scenario, const McapReader& journal) {
 }
 
 }  // namespace
+
+std::optional<std::string> recorded_scenario::text_of(McapReader& journal) {
+  return attached_text(journal, attachment);
+}
+
+std::optional<std::string> recorded_scenario::report_of(McapReader& journal) {
+  return attached_text(journal, "report.json");
+}
 
 mcap::TextMap recorded_scenario::origin_of(const Scenario& scenario) {
   std::error_code ignored;
@@ -95,6 +104,8 @@ Scenario scenario_to_replay(McapReader& journal, const std::string& folder) {
     }
   }
   scenario.time.pace = {};
+  scenario.faults.timeline.clear();      // the marks in the journal say what broke
+  scenario.on_violation = OnEnd::go_on;  // it ends where the first one did
   return scenario;
 }
 

@@ -17,6 +17,9 @@ namespace recorded_scenario {
 inline constexpr const char* record = "scenario";  // the metadata record; its entries are origin_of()
 inline constexpr const char* attachment = "scenario.yaml";
 mcap::TextMap origin_of(const Scenario& scenario);
+/// The scenario's text, and the report as JSON; nothing where the journal has none.
+std::optional<std::string> text_of(McapReader& journal);
+std::optional<std::string> report_of(McapReader& journal);
 /// This user's Isochron recorded it, on this machine (scenario/trust.hpp).
 bool is_own(McapReader& journal);
 }  // namespace recorded_scenario

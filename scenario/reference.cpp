@@ -101,6 +101,12 @@ class SectionWriter {
         {{"oneOf", Json::array({{{"enum", Words<PolicyWord>::list}}, {{"type", "object"}}})}}};
   }
   static TypeText text_of(VariableTexts&, const std::string&) { return {"names with text", "", {{"type", "object"}}}; }
+  static TypeText text_of(const ExpectSection&, const std::string&) {
+    return {"names with expectations such as `always distance(prey, predator) > 1`, or a list of expectations",
+            "",
+            {{"oneOf", Json::array({{{"type", "object"}, {"additionalProperties", {{"type", "string"}}}},
+                                    {{"type", "array"}, {"items", {{"type", "string"}}}}})}}};
+  }
   static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
     return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};

@@ -1,6 +1,8 @@
 #include "scenario/run.hpp"
 
+#include "scenario/expectations.hpp"
 #include "scenario/runners.hpp"
+#include "scenario/timed_faults.hpp"
 #include "scenario/unused_keys.hpp"
 
 namespace isochron {
@@ -89,15 +91,41 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
   return spoilers;
 }
 
-void check_scenario(const Scenario& scenario) { runner_for(scenario).check(scenario); }
+namespace {
+
+/// Only a stage that is stepped by the run itself obeys marks.
+void check_timeline(const Scenario& scenario) {
+  if (scenario.faults.timeline.empty() || (!scenario.agents && !runs_as_flows(scenario))) return;
+  throw InputError(scenario.faults.place,
+                   "a timeline of faults is not obeyed where the world is a node or shared by clients",
+                   "use executables in mode repeatable or consistent, or mode callback, realtime or hil");
+}
+
+/// Flows check theirs when they are planned; the agents of a world are known when they are there.
+void check_expected(const Scenario& scenario) {
+  if (!scenario.agents && !runs_as_flows(scenario)) check_stage_expectations(scenario);
+}
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  runner_for(scenario).check(scenario);
+  check_timeline(scenario);
+  check_expected(scenario);
+}
 
 RunReport run_scenario(const Scenario& scenario, const RunOptions& asked, Clock& clock, Disk& disk, RunWatch& watch) {
   RunOptions options = asked;
+  if (scenario.on_violation == OnEnd::end) options.on_violation = [&watch] { watch.stop(); };
   options.on_journal_failure = [&watch] { watch.stop(); };  // a run without its record is of no use to anybody
-  if (!options.marks.empty()) watch.control().plan(options.marks);
+  std::vector<Mark> marks = timed_marks(scenario);
+  marks.insert(marks.end(), options.marks.begin(), options.marks.end());
+  if (!marks.empty()) watch.control().plan(std::move(marks));
   if (options.instead) return options.instead(scenario, options, clock, disk, watch);
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) {
+    check_timeline(scenario);
+    check_expected(scenario);
     RunReport report = runner.run(scenario, options, clock, disk, watch);
     const bool has_links = scenario.time.mode == Mode::heartbeat || scenario.time.mode == Mode::hil;
     if (!has_links && to_faults(scenario.faults, 1).any()) {

@@ -16,6 +16,7 @@
 
 #include "core/clock.hpp"
 #include "core/disk.hpp"
+#include "expect/outcome.hpp"
 #include "journal/journal.hpp"
 #include "scenario/agents_report.hpp"
 #include "scenario/hil_report.hpp"
@@ -101,7 +102,7 @@ struct WallShares {
 };
 
 struct RunReport {
-  enum class End { finished, interrupted, failed };
+  enum class End { finished, interrupted, failed, violated };  // violated: ended at the first violation
   std::string scenario;
   Mode mode = Mode::callback;
   End end = End::finished;
@@ -117,7 +118,8 @@ struct RunReport {
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
   std::vector<std::string> not_repeatable;  // who keeps it from being the same twice, and why; none = it repeats
-  std::vector<std::string> notes;           // what the reader should know: degraded, dropped, late against the pace
+  std::vector<expect::Outcome> expectations;
+  std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
   bool given_up = false;  // a thread stayed behind in somebody's code: end the process without further ado
@@ -127,6 +129,8 @@ struct RunReport {
 };
 /// One JSON object, as `isochron run --json` ends with.
 std::string to_json(const RunReport& report);
+/// A JSON array, as the report has it under `expectations`.
+std::string to_json(const std::vector<expect::Outcome>& outcomes);
 
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says
@@ -138,6 +142,7 @@ struct RunOptions {
   std::vector<Mark> marks = {};                   // what is done to the run, when; as in a recorded one
   JournalTap* tap = nullptr;                      // sees what is recorded, as it is
   unsigned char poison = 0;                       // not 0: nodes find it in the memory of messages that they fill
+  std::function<void()> on_violation = {};        // of the first expectation, if that ends the run; from any thread
   std::function<void()> on_journal_failure = {};  // the disk is full, or the file was deleted; from any thread
   /// Mode hil: told where targets connect to, and who is awaited.
   std::function<void(const std::string& address, const std::vector<std::string>& targets)> on_listening = {};

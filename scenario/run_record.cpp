@@ -4,6 +4,7 @@
 
 #include "core/contained.hpp"
 #include "core/time_text.hpp"
+#include "scenario/expectations.hpp"
 #include "scenario/recorded_scenario.hpp"
 
 namespace isochron {
@@ -28,10 +29,19 @@ std::size_t ledger_room(std::size_t participants) {
   return std::clamp<std::size_t>((4U << 20U) / std::max<std::size_t>(participants, 1), 1024, 1U << 18U);
 }
 
-std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk) {
+/// A part of a run cannot be judged: what it does not record would count as unseen.
+std::unique_ptr<expect::Judge> make_judge(const Scenario& scenario, const RunOptions& options) {
+  if (scenario.expect.empty() || !options.node.empty() || options.instead) return nullptr;
+  return std::make_unique<expect::Judge>(
+      expectations_of(scenario),
+      expect::JudgeOptions{options.tap, scenario.on_violation == OnEnd::end, options.on_violation});
+}
+
+std::unique_ptr<Journal> open_journal(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
+                                      JournalTap* tap) {
   JournalOptions journal;
   journal.when_full = when_full(scenario);
-  journal.tap = options.tap;
+  journal.tap = tap;
   if (options.on_journal_failure) {
     journal.on_failure = [stop = options.on_journal_failure](const DiskError&) { stop(); };
   }
@@ -53,8 +63,10 @@ RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock&
                      std::vector<std::string> participants)
     : clock_(clock),
       file_(journal_file(scenario, options)),
-      journal_(open_journal(scenario, options, clock, disk)),
+      judge_(make_judge(scenario, options)),
+      journal_(open_journal(scenario, options, clock, disk, judge_ ? judge_.get() : options.tap)),
       ledger_(participants.size(), ledger_room(participants.size())) {
+  ends_at_violation_ = scenario.on_violation == OnEnd::end;
   producer_ = &journal_->producer("run", 32U << 20U);
   drift_channel_ = journal_->channel<DriftRecord>("/isochron/drift", {.in_digest = false});
   const auto bytes = std::as_bytes(std::span(scenario.text));
@@ -65,6 +77,8 @@ RunRecord::RunRecord(const Scenario& scenario, const RunOptions& options, Clock&
   journal_->note("participants", names);
   start_ = looked_ = clock_.now();
 }
+
+RunRecord::~RunRecord() = default;
 
 void RunRecord::look(RunWatch& watch, SimTime now) {
   watch.at(now);
@@ -83,6 +97,14 @@ RunRecord::Found RunRecord::settle() {
   if (told_) return *told_;
   ledger_.settle([this](SimSpan delta) { drift_.record(delta.ns()); });
   return {ledger_.max(), SimSpan::from_ns(drift_.percentile(99)), ledger_.exact(), ledger_.series().points()};
+}
+
+void RunRecord::judge(RunReport& report) {
+  if (!judge_) return;
+  report.expectations = judge_->finish(figures_of(to_json(report)), SimTime::zero() + report.simulated);
+  const bool ended = judge_->violated_at() && ends_at_violation_;
+  if (ended && report.end == RunReport::End::interrupted) report.end = RunReport::End::violated;
+  if (report.end == RunReport::End::violated) report.why = expect::complaint(report.expectations);
 }
 
 void RunRecord::finish(RunReport& report) {
@@ -107,6 +129,7 @@ void RunRecord::finish(RunReport& report) {
     if (so_far.dropped > 0) {
       report.notes.push_back(std::to_string(so_far.dropped) + " records were dropped; the journal is not complete");
     }
+    judge(report);
     return to_json(report);
   });
   if (report.record.error && report.end != RunReport::End::failed) {

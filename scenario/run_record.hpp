@@ -14,6 +14,10 @@
 
 namespace isochron {
 
+namespace expect {
+class Judge;
+}
+
 /// Δ over time, as found at the end of a run.
 struct DriftRecord {
   SimTime until;
@@ -26,6 +30,7 @@ class RunRecord {
   /// Throws InputError when the journal's file cannot be made.
   RunRecord(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
             std::vector<std::string> participants);
+  ~RunRecord();
 
   [[nodiscard]] Journal& journal() { return *journal_; }
   [[nodiscard]] Producer& producer() { return *producer_; }
@@ -58,12 +63,16 @@ class RunRecord {
     std::vector<DriftSeries::Point> series;
   };
   Found settle();
+  /// Of the whole record, when all of it is written.
+  void judge(RunReport& report);
 
   Clock& clock_;
   std::string file_;
+  std::unique_ptr<expect::Judge> judge_;  // outlives the journal, whose tap it is; null: nothing is expected
   std::unique_ptr<Journal> journal_;
   Producer* producer_ = nullptr;
   ChannelId drift_channel_;
+  bool ends_at_violation_ = false;
   DriftLedger ledger_;
   rt::Histogram drift_;
   std::optional<Found> told_;

@@ -16,6 +16,8 @@ const char* to_string(RunReport::End end) {
       return "interrupted";
     case RunReport::End::failed:
       return "failed";
+    case RunReport::End::violated:
+      return "violated";
   }
   return "";
 }
@@ -93,7 +95,41 @@ Json agents_json(const AgentsReport& report) {
           {"dropped", dropped}};
 }
 
+Json to_json(const std::vector<expect::ShownValue>& values) {
+  Json json = Json::object();
+  for (const expect::ShownValue& value : values) {
+    if (value.quantity == Quantity::truth) {
+      json[value.what] = value.value != 0;
+    } else {
+      json[value.what] = value.value;
+    }
+  }
+  return json;
+}
+
+Json to_json(const expect::Outcome& outcome) {
+  Json told = Json::array();
+  for (const expect::Violation& violation : outcome.told) {
+    told.push_back({{"at_s", violation.at.seconds()},
+                    {"until_s", violation.until.seconds()},
+                    {"values", to_json(violation.values)}});
+  }
+  Json json{
+      {"name", outcome.name},       {"expects", outcome.text},        {"file", outcome.place.file},
+      {"line", outcome.place.line}, {"column", outcome.place.column}, {"verdict", expect::to_string(outcome.verdict)},
+      {"why", outcome.why},         {"samples", outcome.samples},     {"violations", outcome.violations},
+      {"first_violations", told}};
+  if (!outcome.values.empty()) json["values"] = to_json(outcome.values);
+  return json;
+}
+
 }  // namespace
+
+std::string to_json(const std::vector<expect::Outcome>& outcomes) {
+  Json all = Json::array();
+  for (const expect::Outcome& outcome : outcomes) all.push_back(to_json(outcome));
+  return json_text(all);
+}
 
 std::string to_json(const HilReport& report) { return json_text(hil_json(report)); }
 
@@ -134,6 +170,7 @@ std::string to_json(const RunReport& report) {
       {"notes", report.notes}};
   // The report inside a journal cannot tell how large that is going to be.
   if (report.record.bytes > 0) json["journal"]["bytes"] = report.record.bytes;
+  if (!report.expectations.empty()) json["expectations"] = Json::parse(to_json(report.expectations));
   if (report.hil) json["hil"] = hil_json(*report.hil);
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);

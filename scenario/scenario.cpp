@@ -8,7 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "scenario/expectations.hpp"
 #include "scenario/find_file.hpp"
+#include "scenario/timed_faults.hpp"
 
 namespace isochron {
 namespace {
@@ -57,6 +59,8 @@ class Checker {
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
     for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
+    (void)read_expectations(scenario_.expect, mistakes_);
+    check_timed_faults(scenario_, mistakes_);
   }
 
  private:
@@ -235,6 +239,7 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   std::vector<Mistake> mistakes;
   read_section(root, folder, scenario, mistakes);
   settle_contract(scenario.time.compute);
+  settle_places(scenario.expect, text);
   for (auto& [name, robot] : scenario.robots) {
     for (auto& [program_name, program] : robot.programs) {
       if (program.compute) settle_contract(*program.compute);

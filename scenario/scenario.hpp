@@ -17,6 +17,7 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/expect_section.hpp"
 #include "scenario/faults_section.hpp"
 #include "scenario/fmu_section.hpp"
 #include "scenario/hil_section.hpp"
@@ -468,6 +469,8 @@ struct Scenario : Section {
   TimeSection time;
   HilSection hil;
   JournalSection journal;
+  ExpectSection expect;
+  OnEnd on_violation = OnEnd::go_on;
 
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
@@ -486,11 +489,13 @@ void describe(V& v, Scenario& s) {
   v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
-  v.optional("faults", s.faults, "links that are bad on purpose: of agents, of nodes over TCP, to targets");
+  v.optional("faults", s.faults, "what is bad on purpose: links of agents, of nodes over TCP, to targets; and what breaks when");
   v.optional("ros", s.ros, "ordinary ROS nodes that take part, over topics and /clock");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
+  v.optional("expect", s.expect, "what must hold, by name; see expectations");
+  v.optional("on_violation", s.on_violation, "whether the run goes on or ends when an expectation is violated");
 }
 
 /// Throws InputError with every mistake.

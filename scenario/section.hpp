@@ -72,6 +72,7 @@ concept TextValue = requires(const std::string& text) {
 
 struct PolicySection;
 struct VariableTexts;
+struct ExpectSection;
 
 class SectionReader {
  public:
@@ -117,6 +118,7 @@ class SectionReader {
   void read(const Value& value, ByteSize& target);
   void read(const Value& value, PolicySection& target);  // policy_section.cpp
   void read(const Value& value, VariableTexts& target);  // fmu_section.cpp
+  void read(const Value& value, ExpectSection& target);  // expect_section.cpp
 
   template <class T>
   void read(const Value& value, std::optional<T>& target) {

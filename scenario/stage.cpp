@@ -5,6 +5,8 @@
 
 #include "scenario/find_file.hpp"
 #include "scenario/scene_messages.hpp"
+#include "scenario/state_names.hpp"
+#include "scenario/timed_faults.hpp"
 #include "world/fields.hpp"
 
 namespace isochron {
@@ -49,6 +51,7 @@ std::unique_ptr<world::World> make_world(const Scenario& scenario) {
 
 Stage::Stage(const Scenario& scenario)
     : world_(make_world(scenario)), catalog_(world_->whole_catalog()), vehicles_(scenario, *world_) {
+  check_timed_faults(scenario, catalog_);
   sensors_ = std::make_unique<world::SensorSet>(sensor_specs(scenario), catalog_, scenario.seed);
   if (sensors_->needs_scene()) {
     scene_ = std::make_unique<world::Scene>(world_->engine().geometry());
@@ -112,7 +115,7 @@ void Stage::begin(RunRecord& record, RunWatch& watch, SimSpan every) {
   record_ = &record;
   watch_ = &watch;
   Journal& journal = record.journal();
-  state_channel_ = journal.channel<world::WorldState>("/world/state");
+  state_channel_ = journal.channel<world::WorldState>("/world/state", {.metadata = state_names(catalog_)});
   transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
   joint_channel_ = journal.channel<sensor_msgs::JointState>("/joint_states", {.in_digest = false});
   vehicles_.begin(journal);
@@ -123,15 +126,27 @@ void Stage::begin(RunRecord& record, RunWatch& watch, SimSpan every) {
 
 void Stage::begin_readings(Journal& journal, Producer& producer) {
   readings_ = &producer;
+  const std::vector<ChannelDefinition> all = reading_channels();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sensors_->size(); ++i) {
+    std::vector<ChannelId>& channels = reading_channels_.emplace_back();
+    for (std::size_t output = 0; output < (*sensors_)[i].outputs().size(); ++output, ++next) {
+      channels.push_back(journal.channel(all[next].topic, all[next].schema, all[next].options));
+    }
+  }
+}
+
+std::vector<ChannelDefinition> Stage::reading_channels() const {
+  std::vector<ChannelDefinition> all;
   for (std::size_t i = 0; i < sensors_->size(); ++i) {
     const world::Sensor& sensor = (*sensors_)[i];
-    std::vector<ChannelId>& channels = reading_channels_.emplace_back();
     for (const world::Output& output : sensor.outputs()) {
       const std::string topic =
           "/" + sensor.spec().robot + "/" + sensor.spec().name + (output.name.empty() ? "" : "/" + output.name);
-      channels.push_back(journal.channel(topic, {output.message_name, output.schema}));
+      all.push_back({topic, {output.message_name, output.schema}, {}});
     }
   }
+  return all;
 }
 
 void Stage::look(SimTime at) { look_before(at + SimSpan::from_ns(1)); }

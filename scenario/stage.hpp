@@ -50,6 +50,8 @@ class Stage {
   void begin(RunRecord& record, RunWatch& watch, SimSpan every = SimSpan::zero());
   /// Instead of begin(), where another stage of the same run records the world: only the sensors' readings are.
   void begin_readings(Journal& journal, Producer& producer);
+  /// What begin_readings() makes: a channel for each output of each sensor, in their order.
+  [[nodiscard]] std::vector<ChannelDefinition> reading_channels() const;
   /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
   void look(SimTime at);
   /// One step of the world, with all sensors that look before it ends.

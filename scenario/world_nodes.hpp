@@ -25,6 +25,7 @@
 #include "flow/user_node.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/stage_senses.hpp"
+#include "scenario/state_names.hpp"
 #include "scenario/world_plant.hpp"
 #include "world/controller.hpp"
 
@@ -71,6 +72,9 @@ class WorldNode final : public flow::UserNode {
  public:
   /// `writers` have an input each, in this order; then one for each actuator that a node drives.
   WorldNode(const Scenario& scenario, const std::vector<std::string>& writers);
+
+  /// What the numbers of its output `state` are called.
+  [[nodiscard]] mcap::TextMap names() const { return state_names(stage_.catalog()); }
 
  private:
   void add_driven(const std::string& actuator, const Place& place);

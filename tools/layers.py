@@ -15,18 +15,19 @@ MAY_INCLUDE = {
     "journal": {"core", "rt"},
     "link": {"core", "rt"},
     "client": {"core", "link"},
+    "expect": {"core", "journal"},
     "coordinator": {"core", "rt", "flow", "journal", "link"},
     "hil": {"core", "rt", "flow", "journal", "link"},
     "agents": {"core", "rt", "flow", "journal", "link"},
     "v2x": {"core", "rt", "flow", "journal", "link"},
     "world": {"core", "rt", "flow", "journal", "link"},
     "bridge": {"core", "rt", "flow", "journal", "link", "client"},  # client: what stands in a process of its own
-    "scenario": {"core", "rt", "flow", "journal", "link", "coordinator", "hil", "agents", "v2x", "world", "bridge"},
-    "view": {"core", "rt", "journal", "world", "scenario"},
+    "scenario": {"core", "rt", "flow", "journal", "link", "expect", "coordinator", "hil", "agents", "v2x", "world", "bridge"},
+    "view": {"core", "rt", "journal", "expect", "world", "scenario"},
     "tasks": {"core", "client"},
     "bench": set(),
     "testing": {"core"},
-    "apps": {"core", "rt", "flow", "journal", "link", "client", "coordinator", "hil", "agents", "v2x", "world",
+    "apps": {"core", "rt", "flow", "journal", "link", "client", "expect", "coordinator", "hil", "agents", "v2x", "world",
              "bridge", "scenario", "view", "bench"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')

@@ -7,6 +7,7 @@
 #include "coordinator/bench/coordinator_bench.hpp"
 #include "core/bench/core_bench.hpp"
 #include "core/foreign_text.hpp"
+#include "expect/bench/expect_bench.hpp"
 #include "flow/bench/flow_bench.hpp"
 #include "hil/bench/hil_bench.hpp"
 #include "journal/bench/journal_bench.hpp"
@@ -52,6 +53,7 @@ struct Group {
 constexpr Group groups[] = {
     {"core", bench::bench_core},
     {"journal", bench::bench_journal},
+    {"expect", bench::bench_expect},
     {"world", bench_world_and_sensors},
     {"flow", bench_flow_and_runs},
     {"coordinator", bench::bench_coordinator},

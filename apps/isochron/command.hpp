@@ -2,7 +2,8 @@
 // The verbs of the `isochron` command. Each has a file of its own, declares its flags with add_…() and returns its exit
 // code; main.cpp knows nothing but their names.
 //
-// Exit codes: 0 fine · 1 the answer is no (runs differ, a target was missed) · 2 bad input or usage, nothing started ·
+// Exit codes: 0 fine · 1 the answer is no (runs differ, an expectation is violated) · 2 bad input or usage, nothing
+// started ·
 //             3 the run failed (a participant died, the disk is full) · 130 stopped by Ctrl-C, everything written.
 
 #include <CLI/CLI.hpp>
@@ -39,6 +40,7 @@ void add_serve_comm(CLI::App& serve, Action& action);
 void add_join(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_test(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);

@@ -1,53 +1,22 @@
 #include "apps/isochron/distance.hpp"
 
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "journal/decode.hpp"
+#include "journal/named_series.hpp"
 
 namespace isochron::app {
 namespace {
 
-constexpr std::size_t numbers_per_body = 13;  // world::WorldState::bodies
-
-/// Which body stands where in /world/state: /tf names them in the same order, but for the first, the world itself.
-std::map<std::string, std::size_t> body_order(McapReader& reader) {
-  std::map<std::string, std::size_t> order;
-  const mcap::Channel* channel = reader.channel("/tf");
-  if (channel == nullptr) return order;
-  const auto decoder = Decoder::make(*channel, reader.schema_of(*channel));
-  MessageCursor cursor = reader.messages({{"/tf"}});
-  const auto first = cursor.next();
-  if (!decoder || !first) return order;
-  decoder->each(first->data, [&](const std::string& path, const Scalar& value) {
-    if (path.ends_with("child_frame_id")) order.emplace(std::get<std::string>(value), order.size() + 1);
-  });
-  return order;
-}
-
-std::array<std::string, 3> position_fields(std::size_t body) {
-  std::array<std::string, 3> fields;
-  for (std::size_t i = 0; i < 3; ++i) fields[i] = "bodies[" + std::to_string(numbers_per_body * body + i) + "]";
-  return fields;
-}
-
-/// Nothing if one of the fields is not in the record.
-std::optional<double> distance_in(const Decoder& decoder, const MessageView& message,
-                                  const std::array<std::string, 3>& a, const std::array<std::string, 3>& b) {
-  std::array<std::optional<double>, 6> found;
-  decoder.each(message.data, [&](const std::string& path, const Scalar& value) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (path == a[i]) found[i] = to_number(value);
-      if (path == b[i]) found[3 + i] = to_number(value);
-    }
-  });
-  double squares = 0;
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!found[i] || !found[3 + i]) return std::nullopt;
-    squares += (*found[i] - *found[3 + i]) * (*found[i] - *found[3 + i]);
+/// Where a body is in a record: x, y and z. Empty: the journal has no such body.
+std::vector<NumberReader> position_of(const Names& names, const std::string& body, std::string& topic) {
+  std::vector<NumberReader> axes;
+  for (const char* axis : {".position.x", ".position.y", ".position.z"}) {
+    const auto number = names.find(body + axis);
+    if (!number || (!topic.empty() && topic != number->topic)) return {};
+    topic = number->topic;
+    axes.push_back(names.reader(*number));
   }
-  return std::sqrt(squares);
+  return axes;
 }
 
 }  // namespace
@@ -56,19 +25,23 @@ Result<std::vector<double>, std::string> body_distances(Disk& disk, const std::s
                                                         const std::string& b) {
   auto reader = McapReader::open(disk, journal);
   if (!reader.ok()) return fail(reader.error().what);
-  const auto order = body_order(*reader);
-  for (const std::string& name : {a, b}) {
-    if (!order.contains(name)) return fail(journal + " has no body " + name + " in /tf");
+  const Names names = names_of(*reader);
+  std::string topic;
+  std::vector<NumberReader> from = position_of(names, a, topic), to = position_of(names, b, topic);
+  for (const auto& [body, axes] : {std::pair(&a, &from), std::pair(&b, &to)}) {
+    if (axes->empty()) return fail(journal + " has no body " + *body + "; " + names.hint(*body + ".position.x"));
   }
-  const mcap::Channel* channel = reader->channel("/world/state");
-  if (channel == nullptr) return fail(journal + " has no topic /world/state");
-  const auto decoder = Decoder::make(*channel, reader->schema_of(*channel));
-  if (!decoder) return fail(decoder.error());
-  const auto fields_a = position_fields(order.at(a)), fields_b = position_fields(order.at(b));
   std::vector<double> distances;
-  MessageCursor cursor = reader->messages({{"/world/state"}});
+  MessageCursor cursor = reader->messages({{topic}});
   while (const auto message = cursor.next()) {
-    if (const auto d = distance_in(*decoder, *message, fields_a, fields_b)) distances.push_back(*d);
+    double squares = 0;
+    bool whole = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto x = from[axis].number(message->data), y = to[axis].number(message->data);
+      whole = whole && x && y;
+      if (whole) squares += (*x - *y) * (*x - *y);
+    }
+    if (whole) distances.push_back(std::sqrt(squares));
   }
   return distances;
 }

@@ -1,18 +1,21 @@
-// `isochron journal export`: any number of any journal as CSV, for whatever tool the reader likes.
+// `isochron journal export`: any number of any journal as CSV, for whatever tool the reader likes; `journal names`:
+// what they are called.
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/distance.hpp"
+#include "apps/isochron/journal_trace.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "journal/decode.hpp"
 #include "journal/disk.hpp"
+#include "journal/named_series.hpp"
 
 namespace isochron::app {
 namespace {
 
 struct Flags {
   std::string file, topic, fields;
-  bool csv = false;
+  bool csv = false, trace = false;
 };
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -92,6 +95,94 @@ int export_fields(const Flags& flags) {
   return exit_fine;
 }
 
+/// One number of the table, and how it is read.
+struct Column {
+  std::string topic;
+  NumberReader reader;
+};
+
+/// A row for each time; a second record of the same topic at that time begins another one.
+class NamedTable {
+ public:
+  NamedTable(const McapReader& journal, const Names& names, const std::vector<std::string>& wanted) {
+    for (const std::string& name : wanted) {
+      const auto number = find_number(journal, names, name);
+      if (!number)
+        throw InputError({"", 0, 0}, number.error(), "`isochron journal names " + journal.name() + "` lists them");
+      columns_.push_back({number->topic, names.reader(*number)});
+    }
+    cells_.resize(wanted.size());
+  }
+  [[nodiscard]] std::vector<std::string> topics() const {
+    std::vector<std::string> all;
+    for (const Column& column : columns_) {
+      if (std::find(all.begin(), all.end(), column.topic) == all.end()) all.push_back(column.topic);
+    }
+    return all;
+  }
+  void add(const MessageView& message, std::string& text) {
+    bool taken = false;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      taken = taken || (columns_[i].topic == message.channel->topic && cells_[i]);
+    }
+    if (message.time != time_ || taken) flush(text);
+    time_ = message.time;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].topic == message.channel->topic) cells_[i] = columns_[i].reader.number(message.data);
+    }
+  }
+  void flush(std::string& text) {
+    std::string row = std::to_string(time_.ns());
+    bool any = false;
+    for (std::optional<double>& cell : cells_) {
+      any = any || cell;
+      row += "," + (cell ? number_text(*cell) : "");
+      cell.reset();
+    }
+    if (any) text += row + "\n";
+  }
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::optional<double>> cells_;
+  SimTime time_;
+};
+
+McapReader open_journal(Disk& disk, const std::string& file) {
+  auto reader = McapReader::open(disk, file);
+  if (!reader.ok()) throw InputError({"", 0, 0}, reader.error().what, "");
+  return std::move(reader).value();
+}
+
+int export_names(const Flags& flags) {
+  PosixDisk disk;
+  const std::vector<std::string> wanted = names_in(flags.topic);
+  McapReader reader = open_journal(disk, flags.file);
+  NamedTable rows(reader, names_of(reader), wanted);
+  std::string text = "time_ns";
+  for (const std::string& name : wanted) text += "," + name;
+  text += "\n";
+  MessageCursor cursor = reader.messages({rows.topics()});
+  while (const auto message = cursor.next()) {
+    rows.add(*message, text);
+    if (text.size() > (1U << 16U)) print(std::exchange(text, ""));
+  }
+  rows.flush(text);
+  print(text);
+  for (const Damage& damage : reader.damage()) say("note: " + to_string(damage) + "\n");
+  return exit_fine;
+}
+
+int list_names(const std::string& file) {
+  PosixDisk disk;
+  McapReader reader = open_journal(disk, file);
+  const Names names = names_of(reader);
+  std::string text;
+  for (const std::string& name : names.all()) text += name + "\n";
+  print(text);
+  return exit_fine;
+}
+
 int export_distance(const std::string& file, const std::string& a, const std::string& b) {
   PosixDisk disk;
   const auto distances = body_distances(disk, file, a, b);
@@ -106,12 +197,29 @@ int export_distance(const std::string& file, const std::string& a, const std::st
 
 void add_journal_export(CLI::App& journal, Action& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* fields = journal.add_subcommand("export", "fields of a topic over time, as CSV");
+  CLI::App* fields = journal.add_subcommand("export", "numbers over time, as CSV");
   fields->add_option("FILE", flags->file, "journal")->required();
-  fields->add_option("TOPIC", flags->topic, "as `journal info` lists them")->required();
-  fields->add_option("FIELDS", flags->fields, "as in bodies[0],bodies[1]")->required();
-  fields->add_flag("--csv", flags->csv, "the only format there is");
-  fields->callback([&action, flags] { action = [flags] { return export_fields(*flags); }; });
+  fields->add_option("NAMES", flags->topic, "as in prey.position.x,predator.position.x; `journal names` lists them")
+      ->type_name("NAMES");
+  fields->add_option("FIELDS", flags->fields, "then NAMES is one topic, and these are its fields: bodies[0],bodies[1]");
+  fields->add_flag("--csv", flags->csv, "as it is without --trace");
+  fields->add_flag("--trace", flags->trace,
+                   "instead of NAMES: the schedule as Chrome's trace events in JSON, for ui.perfetto.dev");
+  fields->callback([&action, flags] {
+    action = [flags] {
+      if (flags->trace == !flags->topic.empty()) {
+        throw InputError({"journal export", 0, 0}, "needs either NAMES or --trace",
+                         "`isochron journal names` lists them");
+      }
+      if (flags->trace) return export_trace(flags->file);
+      return flags->fields.empty() ? export_names(*flags) : export_fields(*flags);
+    };
+  });
+
+  auto named = std::make_shared<std::string>();
+  CLI::App* names = journal.add_subcommand("names", "what the numbers in it are called, a line each");
+  names->add_option("FILE", *named, "journal")->required();
+  names->callback([&action, named] { action = [named] { return list_names(*named); }; });
 
   auto between = std::make_shared<std::array<std::string, 3>>();
   CLI::App* distance =

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   cli.require_subcommand(1);
   cli.set_version_flag("--version", ISOCHRON_VERSION);
   cli.footer(
-      "Exit codes: 0 fine, 1 the answer is no (runs differ, a target was missed), 2 bad input, 3 the run failed,\n"
+      "Exit codes: 0 fine, 1 the answer is no (runs differ, an expectation is violated), 2 bad input, 3 the run "
+      "failed,\n"
       "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
   app::Action action;
   app::add_run(cli, action);
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   app::add_join(cli, action);
   app::add_sweep(cli, action);
   app::add_report(cli, action);
+  app::add_test(cli, action);
   app::add_doctor(cli, action);
   app::add_bench(cli, action);
   app::add_reference(cli, action);

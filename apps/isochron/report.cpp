@@ -96,15 +96,16 @@ void add_report(CLI::App& app, Action& action) {
       app.add_subcommand("report", "one HTML page of one or more runs: verdicts, drift, distances, schedule");
   verb->add_option("JOURNAL", options->journals, "what `isochron run` left; several are compared")->required();
   verb->add_option("-o,--output", options->output, "where the page goes; report.html if left out");
-  verb->add_option("--plot", options->plots, "any variable, over time and as a histogram: /prey/imu:angular_velocity.z")
-      ->type_name("TOPIC:FIELD")
+  verb->add_option("--plot", options->plots,
+                   "any number, over time and as a histogram: prey.position.x; `journal names` lists them")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   verb->add_option("--from", options->from, "show the schedule from here, such as 1.5s");
   verb->add_option("--to", options->to, "show the schedule up to here");
   verb->add_flag("--scatter", options->scatter,
                  "many runs of flows together: how many differ, and by how much; always so for more than 12");
   verb->add_option("--signal", options->signal, "what to show of them; the number that differs most if left out")
-      ->type_name("TOPIC:FIELD");
+      ->type_name("NAME");
   verb->callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

@@ -14,6 +14,7 @@
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
 #include "journal/mcap_reader.hpp"
+#include "journal/named_series.hpp"
 #include "scenario/hil_record.hpp"
 #include "scenario/program_record.hpp"
 #include "scenario/run_record.hpp"
@@ -287,15 +288,16 @@ RunData load_run(Disk& disk, const std::string& file) {
 }
 
 void load_variable(Disk& disk, RunData& run, const std::string& wanted) {
-  const auto colon = wanted.rfind(':');
-  const char* example = "as in --plot /world/state:bodies[13]";
-  if (colon == std::string::npos) throw InputError({"--plot " + wanted, 0, 0}, "is not TOPIC:FIELD", example);
   auto opened = McapReader::open(disk, run.file);
   if (!opened.ok()) throw InputError({"", 0, 0}, opened.error().what, "");
   McapReader reader = std::move(opened).value();
-  const auto series = read_series(reader, wanted.substr(0, colon), wanted.substr(colon + 1));
-  if (!series.ok()) throw InputError({run.file, 0, 0}, series.error(), example);
-  Variable variable{wanted.substr(0, colon) + " " + wanted.substr(colon + 1), {}};
+  const Names names = names_of(reader);
+  const auto series = read_named(reader, names, wanted);
+  if (!series.ok()) {
+    throw InputError({"--plot " + wanted, 0, 0}, series.error(),
+                     "`isochron journal names " + run.file + "` lists them");
+  }
+  Variable variable{names.name_of(wanted), {}};
   for (std::size_t i = 0; i < series->times.size(); ++i) {
     if (std::isfinite(series->values[i])) variable.line.push_back({series->times[i].seconds(), series->values[i]});
   }

@@ -30,7 +30,7 @@ struct PairDistance {
 
 /// Any number of any topic over time, as asked for with --plot.
 struct Variable {
-  std::string name;  // "/prey/imu linear_acceleration.x"
+  std::string name;  // prey/imu.linear_acceleration.x
   Line line;
 };
 
@@ -68,6 +68,12 @@ struct ProgramFigures {
   std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
   double executed_s = 0, waited_s = 0, blocked_s = 0;
   std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
+};
+
+/// What became of one expectation.
+struct ExpectationFigures {
+  std::string name, expects, verdict, why;
+  std::uint64_t samples = 0, violations = 0;
 };
 
 struct WallShare {
@@ -129,6 +135,7 @@ struct Figures {
   double drift_max_s = 0, drift_p99_s = 0;
   bool drift_exact = true;
   std::vector<ProgramFigures> programs;
+  std::vector<ExpectationFigures> expectations;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
   std::optional<V2xFigures> v2x;
@@ -164,7 +171,7 @@ struct RunData {
 };
 
 RunData load_run(Disk& disk, const std::string& file);
-/// Adds a variable, "TOPIC:FIELD". Throws InputError when this run has none of that name.
+/// Adds a variable by its name (journal/names.hpp). Throws InputError when this run has none of that name.
 void load_variable(Disk& disk, RunData& run, const std::string& wanted);
 
 }  // namespace isochron::app

@@ -195,6 +195,12 @@ void take_figures(const std::string& report_text, RunData& run) {
   if (const Json& programs = member(json, "programs"); programs.is_array()) {
     for (const Json& program : programs) ending.programs.push_back(program_of(program));
   }
+  if (const Json& expectations = member(json, "expectations"); expectations.is_array()) {
+    for (const Json& one : expectations) {
+      ending.expectations.push_back({text(one, "name"), text(one, "expects"), text(one, "verdict"), text(one, "why"),
+                                     count(one, "samples"), count(one, "violations")});
+    }
+  }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
   if (const Json& v2x = member(json, "v2x"); v2x.is_object()) ending.v2x = v2x_of(v2x);
   if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);

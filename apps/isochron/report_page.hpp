@@ -18,6 +18,8 @@ std::string page_around(const std::string& title, const std::string& body);
 std::string verdict_section(const std::vector<RunData>& runs);
 std::string comparison_section(const std::vector<RunData>& runs);
 std::string program_section(const std::vector<RunData>& runs);
+/// "" where nothing was expected.
+std::string expectation_section(const std::vector<RunData>& runs);
 /// Hardware in the loop: who was held, for whom, and how long.
 std::string hil_section(const std::vector<RunData>& runs);
 /// Radio between agents: delivery by distance, latency, and how busy the channel was.

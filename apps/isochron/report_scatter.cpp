@@ -10,18 +10,15 @@
 #include "apps/isochron/report_page.hpp"
 #include "core/input_error.hpp"
 #include "journal/decode.hpp"
+#include "journal/named_series.hpp"
 
 namespace isochron::app {
 namespace {
 
 constexpr std::size_t most_curves = 40;    // of one group; more are one smear
 constexpr std::size_t most_numbers = 200;  // of one record that are looked at
-constexpr const char* signal_hint = "as in --signal /yellow.position:position[0]";
 
-struct Signal {
-  std::string topic, field;
-  friend auto operator<=>(const Signal&, const Signal&) = default;
-};
+using Signal = std::string;  // its name, or topic:field
 using Finals = std::map<Signal, double>;
 
 bool is_flow(const std::string& topic) { return !topic.starts_with("/isochron/") && topic != "/tf"; }
@@ -42,7 +39,8 @@ Finals finals_of(McapReader& reader) {
     decoder->each(bytes, [&](const std::string& path, const Scalar& value) {
       const auto number = to_number(value);
       const bool real = std::holds_alternative<double>(value) || std::holds_alternative<float>(value);
-      if (number && real && std::isfinite(*number) && taken++ < most_numbers) finals[{channel.topic, path}] = *number;
+      if (number && real && std::isfinite(*number) && taken++ < most_numbers)
+        finals[channel.topic + ":" + path] = *number;
     });
   }
   return finals;
@@ -76,16 +74,13 @@ Signal most_scattered(const std::vector<Finals>& finals) {
   return best;
 }
 
-Signal parse_signal(const std::string& text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos) throw InputError({"--signal", 0, 0}, "is not TOPIC:FIELD", signal_hint);
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
 Line line_of(Disk& disk, const RunData& run, const Signal& signal) {
   McapReader reader = open(disk, run.file);
-  const auto series = read_series(reader, signal.topic, signal.field);
-  if (!series.ok()) throw InputError({"--signal", 0, 0}, series.error(), signal_hint);
+  const auto series = read_named(reader, names_of(reader), signal);
+  if (!series.ok()) {
+    throw InputError({"--signal " + signal, 0, 0}, series.error(),
+                     "`isochron journal names " + run.file + "` lists them");
+  }
   Line line;
   for (std::size_t i = 0; i < series->times.size(); ++i) {
     line.push_back({series->times[i].seconds(), series->values[i]});
@@ -158,8 +153,14 @@ std::string group_table(const std::vector<RunGroup>& groups, const std::vector<R
   return out + "</tbody></table></div>";
 }
 
+/// As people call it.
+std::string title_of(Disk& disk, const std::string& file, const Signal& signal) {
+  McapReader reader = open(disk, file);
+  return names_of(reader).name_of(signal);
+}
+
 std::string curves(Disk& disk, const std::vector<RunGroup>& groups, const std::vector<RunData>& runs,
-                   const Signal& signal) {
+                   const Signal& signal, const std::string& name) {
   std::vector<Line> lines;
   lines.reserve(runs.size());
   std::vector<Curve> drawn;
@@ -173,7 +174,6 @@ std::string curves(Disk& disk, const std::vector<RunGroup>& groups, const std::v
     legend += "<span class=\"c" + std::to_string(g) + "\"><i></i>" + escape(groups[g].name) + ", " +
               std::to_string(count) + " runs</span>";
   }
-  const std::string name = signal.topic + " " + signal.field;
   return line_chart(drawn, {name + " of each run", "simulated time, s", name, false, false}) + legend + "</figcaption>";
 }
 
@@ -210,15 +210,21 @@ std::string scatter_section(Disk& disk, const std::vector<RunData>& runs, const 
       finals[run] = finals_of(reader);
     }
   }
-  const Signal signal = wanted.empty() ? most_scattered(finals) : parse_signal(wanted);
+  const Signal signal = wanted.empty() ? most_scattered(finals) : wanted;
+  for (const RunGroup& group : groups) {
+    for (const std::size_t run : group.runs) {
+      if (wanted.empty() || finals[run].contains(signal)) continue;
+      if (const Line line = line_of(disk, runs[run], signal); !line.empty()) finals[run][signal] = line.back().y;
+    }
+  }
   std::string out =
       "<h2>Do the runs repeat?</h2><p class=\"soft\">Runs are the same when their digests are: every record, in order. "
       "Free-running nodes take whatever came last, so their results depend on the machine's mood.</p>" +
       group_table(groups, runs, finals, signal);
-  if (signal.topic.empty()) return out;
-  return out + "<h3>" + escape(signal.topic + " " + signal.field) + ": the last value of each run</h3><figure>" +
-         dots(groups, finals, signal) + "</figure><h3>… and over time</h3><figure>" +
-         curves(disk, groups, runs, signal) + "</figure>";
+  if (signal.empty()) return out;
+  const std::string name = title_of(disk, runs[groups[0].runs[0]].file, signal);
+  return out + "<h3>" + escape(name) + ": the last value of each run</h3><figure>" + dots(groups, finals, signal) +
+         "</figure><h3>… and over time</h3><figure>" + curves(disk, groups, runs, signal, name) + "</figure>";
 }
 
 std::string scatter_page(Disk& disk, const std::vector<RunData>& runs, const std::string& signal) {

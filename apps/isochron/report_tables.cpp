@@ -160,6 +160,23 @@ std::string comparison_section(const std::vector<RunData>& runs) {
   return out + row("digest", runs, digest_html) + "</tbody></table></div>";
 }
 
+std::string expectation_section(const std::vector<RunData>& runs) {
+  std::string rows;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].ending) continue;
+    for (const ExpectationFigures& one : runs[i].ending->expectations) {
+      const char* tone = one.verdict == "held" ? "good" : one.verdict == "violated" ? "bad" : "warn";
+      rows += "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(one.name) + "</th><td>" +
+              pill(tone, one.verdict) + "</td><td><code>" + escape(one.expects) + "</code></td><td>" + escape(one.why) +
+              "</td></tr>";
+    }
+  }
+  if (rows.empty()) return "";
+  return "<h2>Expectations</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>name</th><th>verdict</th><th>"
+         "expects</th><th>why</th></tr></thead><tbody>" +
+         rows + "</tbody></table></div>";
+}
+
 std::string program_section(const std::vector<RunData>& runs) {
   std::string rows;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -11,6 +11,7 @@
 
 #include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/launch_engine.hpp"
+#include "apps/isochron/outcome_text.hpp"
 #include "apps/isochron/run_strict.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
@@ -112,11 +113,23 @@ std::string shares_line(const RunReport& report) {
          part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
+std::string verdict_of(const RunReport& report) {
+  switch (report.end) {
+    case RunReport::End::finished:
+      return green("finished");
+    case RunReport::End::interrupted:
+      return yellow("stopped by Ctrl-C");
+    case RunReport::End::violated:
+      return red("ended at the first violation");
+    case RunReport::End::failed:
+      break;
+  }
+  return red("failed") + ": " + report.why;
+}
+
 std::string summary(const RunReport& report) {
   const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
-  const std::string verdict = report.end == RunReport::End::finished      ? green("finished")
-                              : report.end == RunReport::End::interrupted ? yellow("stopped by Ctrl-C")
-                                                                          : red("failed") + ": " + report.why;
+  const std::string verdict = verdict_of(report);
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
   std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + to_string(report.simulated) +
@@ -125,6 +138,7 @@ std::string summary(const RunReport& report) {
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
                      shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
                      "\n" + programs_table(report) + timing_table(report) + agents_table(report);
+  for (const expect::Outcome& outcome : report.expectations) text += outcome_line(outcome) + "\n";
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -216,6 +230,7 @@ int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOption
   const RunReport report =
       run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output, watch);
   print(flags.json ? to_json(report) + "\n" : summary(report));
+  if (const std::string complaint = expect::complaint(report.expectations); !complaint.empty()) say(complaint + "\n");
   if (report.given_up) {
     std::fflush(nullptr);
     _Exit(exit_code(report));

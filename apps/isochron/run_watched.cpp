@@ -90,7 +90,9 @@ RunReport run_watched(const Scenario& scenario, RunOptions options, bool show_pr
 int exit_code(const RunReport& report) {
   switch (report.end) {
     case RunReport::End::finished:
-      return exit_fine;
+      return expect::all_held(report.expectations) ? exit_fine : exit_no;
+    case RunReport::End::violated:
+      return exit_no;
     case RunReport::End::interrupted:
       return exit_interrupted;
     case RunReport::End::failed:

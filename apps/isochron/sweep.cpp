@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/parallel.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
 #include "core/foreign_text.hpp"
@@ -17,11 +18,13 @@ namespace {
 
 constexpr std::size_t speeds_max = 64;
 constexpr int trials_max = 100'000;
+constexpr const char* default_speeds = "0.125..8";
 
 struct Flags {
-  std::string file, speeds = "0.125..8", folder;
-  std::vector<std::string> sets;
+  std::string file, speeds, folder;
+  std::vector<std::string> sets, over;
   int trials = 10;
+  std::uint64_t random = 0;
   int jobs = 0;
   bool json = false;
   bool trust = false;
@@ -92,19 +95,6 @@ std::string fingerprint_of(const Scenario& scenario, const std::vector<std::stri
   return text;
 }
 
-/// Whether runs at the same time leave each other's results alone: nothing in them may depend on a real clock.
-bool may_be_parallel(const Scenario& scenario) {
-  if (scenario.time.mode == Mode::realtime || scenario.time.mode == Mode::hil) return false;
-  if (scenario.time.mode == Mode::callback) return true;
-  for (const auto& [robot, section] : scenario.robots) {
-    for (const auto& [name, program] : section.programs) {
-      const Contract contract = (program.compute ? *program.compute : scenario.time.compute).contract;
-      if (contract == Contract::measured || contract == Contract::hardware) return false;
-    }
-  }
-  return true;
-}
-
 /// What in the scenario makes a sweep less telling than its reader may think.
 std::vector<std::string> notes_on(const Scenario& scenario) {
   std::vector<std::string> notes;
@@ -159,12 +149,20 @@ std::string time_cell(const Spread& spread) {
          format_ns_short(static_cast<std::int64_t>(1e9 * spread.deviation));
 }
 
-std::string table_of(const std::vector<SweepRow>& rows) {
-  std::vector<std::vector<std::string>> cells{
-      {"speed", "runs", "failed", "missed deadlines", "overruns", "drift at most", "mean distance"}};
+std::string table_of(const std::vector<SweepRow>& rows, bool expects) {
+  std::vector<std::vector<std::string>> cells(1);
+  if (!rows.empty()) {
+    for (const auto& [key, value] : rows[0].settings) cells[0].push_back(key);
+  }
+  cells[0].insert(cells[0].end(), {"speed", "runs", "failed"});
+  if (expects) cells[0].push_back("all held");
+  cells[0].insert(cells[0].end(), {"missed deadlines", "overruns", "drift at most", "mean distance"});
   for (const SweepRow& row : rows) {
-    cells.push_back({to_string(row.speed), std::to_string(row.finished), std::to_string(row.failed), cell(row.missed),
-                     cell(row.overruns), time_cell(row.drift_s), cell(row.distance_m, " m")});
+    std::vector<std::string>& line = cells.emplace_back();
+    for (const auto& [key, value] : row.settings) line.push_back(value);
+    line.insert(line.end(), {to_string(row.speed), std::to_string(row.finished), std::to_string(row.failed)});
+    if (expects) line.push_back(std::to_string(row.all_held));
+    line.insert(line.end(), {cell(row.missed), cell(row.overruns), time_cell(row.drift_s), cell(row.distance_m, " m")});
   }
   return table(cells);
 }
@@ -178,12 +176,15 @@ std::string json_of(const SweepPlan& plan, const std::vector<SweepRow>& rows, st
   nlohmann::ordered_json speeds = nlohmann::ordered_json::array();
   for (const SweepRow& row : rows) {
     speeds.push_back({{"cpu_speed", row.speed.value()},
+                      {"settings", nlohmann::ordered_json::object()},
                       {"finished", row.finished},
                       {"failed", row.failed},
+                      {"all_held", row.all_held},
                       {"missed_deadlines", json_of(row.missed)},
                       {"overruns", json_of(row.overruns)},
                       {"drift_max_s", json_of(row.drift_s)},
                       {"mean_distance_m", json_of(row.distance_m)}});
+    for (const auto& [key, value] : row.settings) speeds.back()["settings"][key] = value;
   }
   return json_text(nlohmann::ordered_json{{"file", plan.file},
                                           {"folder", plan.folder},
@@ -195,14 +196,48 @@ std::string json_of(const SweepPlan& plan, const std::vector<SweepRow>& rows, st
          "\n";
 }
 
-void write_plot(const std::string& path, const std::string& title, const std::vector<SweepRow>& rows) {
+void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
-  file << sweep_svg(title, rows);
+  file << text;
   if (!file.flush()) throw std::runtime_error(path + " cannot be written");
 }
 
+/// Every speed and setting, with all its seeds one after the other.
+std::vector<SweepPoint> points_of(const Flags& flags, const Scenario& scenario) {
+  // Whoever varies something else means the scenario's own speed.
+  const bool own_speed = flags.speeds.empty() && !flags.over.empty();
+  const std::vector<Fraction> speeds = own_speed ? std::vector{scenario.time.cpu_speed}
+                                                 : speeds_of(flags.speeds.empty() ? default_speeds : flags.speeds);
+  const std::vector<Settings> all = settings_of(flags.over, flags.random, scenario.seed);
+  std::vector<SweepPoint> points;
+  for (const Settings& settings : all) {
+    for (const Fraction speed : speeds) {
+      for (int trial = 0; trial < flags.trials; ++trial) {
+        points.push_back({speed, scenario.seed + static_cast<std::uint64_t>(trial), settings});
+      }
+    }
+  }
+  return points;
+}
+
+/// Each point must be a scenario, or hours later a run would say that it is not.
+void check_points(const Flags& flags, const std::vector<SweepPoint>& points) {
+  const Settings* checked = nullptr;
+  for (const SweepPoint& point : points) {
+    if (checked != nullptr && *checked == point.settings) continue;
+    checked = &point.settings;
+    std::vector<Override> overrides = overrides_of(flags.sets);
+    for (const auto& [key, value] : point.settings) {
+      if (key == "seed" || key == "time.cpu_speed") {
+        refuse("--over " + key, "is varied already", key == "seed" ? "use --trials" : "use --cpu-speed");
+      }
+      overrides.push_back({key, value});
+    }
+    (void)load_scenario(flags.file, overrides);
+  }
+}
+
 int sweep(const Flags& flags) {
-  const std::vector<Fraction> speeds = speeds_of(flags.speeds);
   if (flags.trials < 1 || flags.trials > trials_max) {
     refuse("--trials " + std::to_string(flags.trials), "is no number of trials", "1 or more, as in --trials 10");
   }
@@ -210,17 +245,18 @@ int sweep(const Flags& flags) {
   demand_trust(scenario, flags.file, flags.trust);
   check_scenario(scenario);
   const SweepPlan plan = plan_of(flags, scenario);
+  const std::vector<SweepPoint> points = points_of(flags, scenario);
+  check_points(flags, points);
   SweepLog log(plan);
-  std::vector<SweepPoint> points, missing;
-  for (const Fraction speed : speeds) {
-    for (int trial = 0; trial < flags.trials; ++trial) {
-      points.push_back({speed, scenario.seed + static_cast<std::uint64_t>(trial)});
-      const SweepResult* known = log.find(points.back());
-      if (known == nullptr || known->end != "finished") missing.push_back(points.back());
-    }
+  std::vector<SweepPoint> missing;
+  for (const SweepPoint& point : points) {
+    const SweepResult* known = log.find(point);
+    if (known == nullptr || !known->done()) missing.push_back(point);
   }
   const std::size_t skipped = points.size() - missing.size();
-  for (const std::string& note : notes_on(scenario)) say("note: " + note + "\n");
+  if (flags.over.empty()) {
+    for (const std::string& note : notes_on(scenario)) say("note: " + note + "\n");
+  }
   if (log.foreign() > 0) {
     say("note: " + std::to_string(log.foreign()) +
         " earlier results are of another scenario or other settings, and do not count\n");
@@ -228,13 +264,16 @@ int sweep(const Flags& flags) {
   if (skipped > 0) say(std::to_string(skipped) + " of " + std::to_string(points.size()) + " runs were done before\n");
 
   const bool complete = run_sweep(plan, missing, points.size(), log);
-  const std::vector<SweepRow> rows = rows_of(speeds, points, log);
-  write_plot(plan.folder + "/sweep.svg", scenario.name, rows);
+  const std::vector<SweepRow> rows = rows_of(points, log);
+  write_file(plan.folder + "/sweep.csv", sweep_csv(points, log));
+  if (flags.over.empty()) write_file(plan.folder + "/sweep.svg", sweep_svg(scenario.name, rows));
   std::size_t failed = 0;
   for (const SweepRow& row : rows) failed += row.failed;
-  print(flags.json ? json_of(plan, rows, skipped, complete)
-                   : table_of(rows) + "\nresults " + plan.folder + "/sweep.jsonl, picture " + plan.folder +
-                         "/sweep.svg\n" + (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
+  print(flags.json
+            ? json_of(plan, rows, skipped, complete)
+            : table_of(rows, !scenario.expect.empty()) + "\nresults " + plan.folder + "/sweep.csv and sweep.jsonl" +
+                  (flags.over.empty() ? ", picture " + plan.folder + "/sweep.svg" : "") + "\n" +
+                  (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
   if (!complete) return exit_interrupted;
   return failed > 0 ? exit_failed : exit_fine;
 }
@@ -244,11 +283,17 @@ int sweep(const Flags& flags) {
 void add_sweep(CLI::App& app, Action& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb =
-      app.add_subcommand("sweep", "run a scenario at many computer speeds: how slow may the on-board computer be?");
+      app.add_subcommand("sweep", "run a scenario at many computer speeds, or over any keys; one table of results");
   verb->add_option("FILE", flags->file, "scenario file")->required();
   verb->add_option("--cpu-speed", flags->speeds, "A..B in factors of two, or a list A,B,C; 1 is this computer")
-      ->capture_default_str()
+      ->default_str(default_speeds)
       ->type_name("SPEEDS");
+  verb->add_option("--over", flags->over,
+                   "vary any key instead: KEY=A,B,C or KEY=LOW..HIGH/N; several give all combinations")
+      ->type_name("KEY=VALUES")
+      ->allow_extra_args(false);
+  verb->add_option("--random", flags->random, "with --over: so many random points instead, of the scenario's seed")
+      ->type_name("N");
   verb->add_option("--trials", flags->trials, "runs at each speed, with seeds seed, seed + 1, …")
       ->capture_default_str()
       ->type_name("N");

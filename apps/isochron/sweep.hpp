@@ -1,7 +1,7 @@
 #pragma once
-// One scenario at many speeds of its robots' computers, several seeds each. Every run is a child process of this same
-// command, so that a run that dies takes nothing with it; every finished one is a line in sweep.jsonl at once, so that
-// whatever happens to the sweep, a second start goes on where the first one was.
+// One scenario at many speeds of its robots' computers, or over any other keys, several seeds each. Every run is a
+// child process of this same command, so that a run that dies takes nothing with it; every finished one is a line in
+// sweep.jsonl at once, so that whatever happens to the sweep, a second start goes on where the first one was.
 //
 // Threads: owner thread.
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/sweep_over.hpp"
 #include "core/rate.hpp"
 
 namespace isochron::app {
@@ -18,16 +19,22 @@ namespace isochron::app {
 struct SweepPoint {
   Fraction speed;
   std::uint64_t seed = 1;
+  Settings settings = {};
 };
 
 /// One run of the sweep: what came out.
 struct SweepResult {
   SweepPoint point;
-  std::string end;  // finished, interrupted, failed
+  std::string end;  // finished, interrupted, failed, violated
   std::string why;
   double missed = 0, overruns = 0, drift_s = 0, wall_s = 0;
   std::optional<double> distance_m;  // mean between the first two robots
   std::string digest, journal;
+  std::size_t expected = 0, held = 0;  // expectations
+  std::string not_held;                // their names
+
+  /// It need not be run again.
+  [[nodiscard]] bool done() const { return end == "finished" || end == "violated"; }
 };
 nlohmann::ordered_json to_json(const SweepResult& result);
 
@@ -80,11 +87,15 @@ Spread spread_of(const std::vector<double>& values);
 
 struct SweepRow {
   Fraction speed;
+  Settings settings;
+  std::size_t all_held = 0;  // runs in which every expectation held
   std::size_t finished = 0, failed = 0;
   Spread missed, overruns, drift_s, distance_m;
 };
-std::vector<SweepRow> rows_of(const std::vector<Fraction>& speeds, const std::vector<SweepPoint>& points,
-                              const SweepLog& log);
+/// One for each speed and setting, in the order of the points.
+std::vector<SweepRow> rows_of(const std::vector<SweepPoint>& points, const SweepLog& log);
+/// All results in one table, a line for each run: what was set, then what came out.
+std::string sweep_csv(const std::vector<SweepPoint>& points, const SweepLog& log);
 /// A picture: one panel for each quantity, speed to the right in factors of two.
 std::string sweep_svg(const std::string& title, const std::vector<SweepRow>& rows);
 

@@ -14,11 +14,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool same(const SweepPoint& a, const SweepPoint& b) { return a.speed == b.speed && a.seed == b.seed; }
+bool same(const SweepPoint& a, const SweepPoint& b) {
+  return a.speed == b.speed && a.seed == b.seed && a.settings == b.settings;
+}
 
 SweepResult result_from(const Json& json, Fraction speed) {
   SweepResult result;
   result.point = {speed, json.value("seed", std::uint64_t{0})};
+  if (const auto settings = json.find("settings"); settings != json.end()) {
+    for (const auto& [key, value] : settings->items())
+      result.point.settings.emplace_back(key, value.get<std::string>());
+  }
+  result.expected = json.value("expected", std::size_t{0});
+  result.held = json.value("held", std::size_t{0});
+  result.not_held = json.value("not_held", "");
   result.end = json.value("end", "");
   result.why = json.value("why", "");
   result.missed = json.value("missed_deadlines", 0.0);
@@ -45,6 +54,12 @@ Json to_json(const SweepResult& result) {
             {"digest", result.digest},
             {"journal", result.journal}};
   if (result.distance_m) json["mean_distance_m"] = *result.distance_m;
+  for (const auto& [key, value] : result.point.settings) json["settings"][key] = value;
+  if (result.expected > 0) {
+    json["expected"] = result.expected;
+    json["held"] = result.held;
+    json["not_held"] = result.not_held;
+  }
   return json;
 }
 
@@ -102,21 +117,22 @@ void SweepLog::add(SweepResult result) {
   keep(std::move(result));
 }
 
-std::vector<SweepRow> rows_of(const std::vector<Fraction>& speeds, const std::vector<SweepPoint>& points,
-                              const SweepLog& log) {
+std::vector<SweepRow> rows_of(const std::vector<SweepPoint>& points, const SweepLog& log) {
   std::vector<SweepRow> rows;
-  for (const Fraction speed : speeds) {
+  for (std::size_t from = 0, to = 0; from < points.size(); from = to) {
     SweepRow& row = rows.emplace_back();
-    row.speed = speed;
+    row.speed = points[from].speed;
+    row.settings = points[from].settings;
     std::vector<double> missed, overruns, drift, distance;
-    for (const SweepPoint& point : points) {
-      const SweepResult* result = point.speed == speed ? log.find(point) : nullptr;
+    for (to = from; to < points.size() && points[to].speed == row.speed && points[to].settings == row.settings; ++to) {
+      const SweepResult* result = log.find(points[to]);
       if (result == nullptr) continue;
-      if (result->end != "finished") {
+      if (!result->done()) {
         ++row.failed;
         continue;
       }
       ++row.finished;
+      if (result->held == result->expected) ++row.all_held;
       missed.push_back(result->missed), overruns.push_back(result->overruns), drift.push_back(result->drift_s);
       if (result->distance_m) distance.push_back(*result->distance_m);
     }
@@ -124,6 +140,47 @@ std::vector<SweepRow> rows_of(const std::vector<Fraction>& speeds, const std::ve
     row.drift_s = spread_of(drift), row.distance_m = spread_of(distance);
   }
   return rows;
+}
+
+namespace {
+
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+}  // namespace
+
+std::string sweep_csv(const std::vector<SweepPoint>& points, const SweepLog& log) {
+  std::string text;
+  if (!points.empty()) {
+    for (const auto& [key, value] : points[0].settings) text += cell(key) + ",";
+  }
+  text +=
+      "cpu_speed,seed,end,expected,held,not_held,missed_deadlines,overruns,drift_max_s,wall_s,mean_distance_m,digest,"
+      "journal,why\n";
+  for (const SweepPoint& point : points) {
+    const SweepResult* result = log.find(point);
+    if (result == nullptr) continue;
+    for (const auto& [key, value] : point.settings) text += cell(value) + ",";
+    for (const std::string& value :
+         {to_string(point.speed), std::to_string(point.seed), result->end, std::to_string(result->expected),
+          std::to_string(result->held), result->not_held, number(result->missed), number(result->overruns),
+          number(result->drift_s), number(result->wall_s), result->distance_m ? number(*result->distance_m) : "",
+          result->digest, result->journal}) {
+      text += cell(value) + ",";
+    }
+    text += cell(result->why) + "\n";
+  }
+  return text;
 }
 
 }  // namespace isochron::app

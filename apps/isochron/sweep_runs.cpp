@@ -22,7 +22,16 @@ std::string name_of(const SweepPoint& point) {
   char text[64];
   std::snprintf(text, sizeof text, "speed_%g_seed_%llu", point.speed.value(),
                 static_cast<unsigned long long>(point.seed));
-  return text;
+  std::string name = text;
+  for (const auto& [key, value] : point.settings) name += "_" + key + "_" + value;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
+  }
+  if (name.size() <= 120) return name;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: file names have an end, settings do not
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::snprintf(text, sizeof text, "_%016llx", static_cast<unsigned long long>(hash));
+  return name.substr(0, 100) + text;
 }
 
 std::string content_of(const std::string& path) {
@@ -64,7 +73,15 @@ class Child {
       result.missed += program.value("missed_deadlines", 0.0);
       result.overruns += program.value("overruns", 0.0);
     }
-    if (result.end == "finished") result.distance_m = mean_distance();
+    for (const Json& outcome : report.value("expectations", Json::array())) {
+      ++result.expected;
+      if (outcome.value("verdict", "") == "held") {
+        ++result.held;
+      } else {
+        result.not_held += (result.not_held.empty() ? "" : " ") + outcome.value("name", "");
+      }
+    }
+    if (result.done()) result.distance_m = mean_distance();
     return result;
   }
 
@@ -79,6 +96,7 @@ class Child {
   [[nodiscard]] std::vector<std::string> command() const {
     std::vector<std::string> words{ChildProcess::ourselves, "run", plan_.file, "--json", "--quiet", "--trust"};
     for (const std::string& set : plan_.sets) words.insert(words.end(), {"--set", set});
+    for (const auto& [key, value] : point_.settings) words.insert(words.end(), {"--set", key + "=" + value});
     words.insert(words.end(), {"--cpu-speed", to_string(point_.speed), "--seed", std::to_string(point_.seed),
                                "--journal", base_ + ".mcap"});
     return words;
@@ -111,10 +129,12 @@ void record_ended(std::vector<std::unique_ptr<Child>>& running, SweepLog& log) {
     const SweepResult result = child->result();
     child->tidy();
     // Stopped by us is not a result: the next start does it again.
-    if (result.end == "interrupted" || (InterruptGuard::count() > 0 && result.end != "finished")) return true;
-    if (result.end != "finished")
-      say("speed " + to_string(result.point.speed) + ", seed " + std::to_string(result.point.seed) +
-          " failed: " + result.why + "\n");
+    if (result.end == "interrupted" || (InterruptGuard::count() > 0 && !result.done())) return true;
+    if (!result.done()) {
+      const std::string what = to_string(result.point.settings);
+      say((what.empty() ? "speed " + to_string(result.point.speed) : what) + ", seed " +
+          std::to_string(result.point.seed) + " failed: " + result.why + "\n");
+    }
     log.add(result);
     return true;
   });

@@ -118,7 +118,7 @@ class ReportTest(unittest.TestCase):
         both, page = (self.path("first.mcap"), self.path("second.mcap")), self.path("plot.html")
         done = isochron("report", *both, "-o", page, "--plot", "/prey/imu:angular_velocity.z")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("how often /prey/imu angular_velocity.z had each value", self.read("plot.html"))
+        self.assertIn("how often prey/imu.angular_velocity.z had each value", self.read("plot.html"))
         bad = isochron("report", both[0], "-o", page, "--plot", "/prey/imu:nothing")
         self.assertEqual(bad.returncode, 2)
 
@@ -204,8 +204,8 @@ class ScatterTest(unittest.TestCase):
         self.assertEqual(page.tags.count("circle"), 4, "a dot for each run")
 
     def test_the_signal_can_be_chosen(self):
-        page, _ = self.page_of("--scatter", "--signal", "/dynamics.state:position[2]", *self.journals)
-        self.assertIn("/dynamics.state position[2]", page.text)
+        page, _ = self.page_of("--scatter", "--signal", "dynamics.state.position.z", *self.journals)
+        self.assertIn("dynamics.state.position.z", page.text)
         refused = isochron("report", "--scatter", "--signal", "/dynamics.state:height", *self.journals, "-o",
                            os.path.join(self.folder.name, "no.html"))
         self.assertEqual(refused.returncode, 2)

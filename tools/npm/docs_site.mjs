@@ -13,7 +13,7 @@ const SOURCE_TREE = relative(output, source); // from a page to the files that i
 // The order in which one reads; a page that is not named here comes at the end of its own accord.
 const CHAPTERS = [
   ["Start", ["README", "quick_start", "concepts", "glossary"]],
-  ["Guides", ["world", "sensors", "programs", "coordinator", "flows", "realtime", "hil", "agents", "v2x", "links", "predator_prey"]],
+  ["Guides", ["world", "sensors", "programs", "coordinator", "flows", "realtime", "hil", "agents", "v2x", "links", "expectations", "predator_prey"]],
   ["See it", ["view", "report", "journal", "python"]],
   ["Reference", ["commands", "scenario", "api_cpp", "api_c", "api_python", "architecture", "testing", "security", "troubleshooting", "compare"]],
 ];

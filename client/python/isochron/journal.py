@@ -5,9 +5,12 @@
     state = journal["/world/state"]         # a Table: columns over time
     state.time                              # seconds, float64[n]
     state["bodies"]                         # float64[n, 26]
+    journal.names                           # what its numbers are called: ["drift", "prey.position.x", …]
+    apart = journal.numbers("prey.position.x", "predator.position.x")   # a Table of them
     journal.report["drift_max_ns"]          # the figures at the end of the run
 
 Reads MCAP files with CDR messages and ros2msg schemas, as `isochron run` writes them, without any package but numpy.
+Names are the command's: `names` and `numbers` ask `isochron journal`, so that there is one answer to what a name means.
 """
 from __future__ import annotations
 
@@ -180,6 +183,21 @@ class Journal(Mapping[str, Table]):
     @property
     def digest(self) -> str:
         return self.metadata.get("isochron", {}).get("digest", "")
+
+    @property
+    def names(self) -> list[str]:
+        """What the numbers in it are called, as in plots, exports and expectations."""
+        from .runs import call_command
+        return call_command(["journal", "names", self.path])[1].split("\n")[:-1]
+
+    def numbers(self, *names: str) -> Table:
+        """Numbers by their names, over time; nan where one has no sample at a time at which another has. Raises
+        CommandError, with the nearest name, for one that the journal does not have."""
+        from .runs import call_command
+        text = call_command(["journal", "export", self.path, ",".join(names)])[1]
+        rows = [row.split(",") for row in text.splitlines()[1:]]
+        columns = {name: np.array([float(row[i + 1] or "nan") for row in rows]) for i, name in enumerate(names)}
+        return Table(", ".join(names), np.array([int(row[0]) for row in rows], dtype=np.int64), columns)
 
     def __getitem__(self, topic: str) -> Table:
         if topic not in self._cache:

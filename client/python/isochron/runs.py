@@ -55,12 +55,22 @@ class Run:
 
     @property
     def end(self) -> str:
-        """finished, interrupted or failed"""
+        """finished, interrupted, failed, or violated: ended at the first violation"""
         return str(self.report["end"])
 
     @property
     def digest(self) -> str:
         return str(self.report["digest"])
+
+    @property
+    def expectations(self) -> list[dict[str, Any]]:
+        """What became of each: its name, verdict (held, violated, unseen), why, and first violations."""
+        return list(self.report.get("expectations", []))
+
+    @property
+    def held(self) -> bool:
+        """Whether all expectations held; true where there are none."""
+        return all(one["verdict"] == "held" for one in self.expectations)
 
     @property
     def drift(self) -> float:
@@ -77,7 +87,8 @@ class Run:
         return load(self.file)
 
 
-def _call(arguments: Sequence[str]) -> tuple[int, str]:
+def call_command(arguments: Sequence[str]) -> tuple[int, str]:
+    """Its code and what it printed. Raises CommandError for bad input."""
     done = subprocess.run([command(), *arguments], capture_output=True, text=True)
     if done.returncode == 2:
         raise CommandError(done.stderr.strip())
@@ -110,19 +121,19 @@ def run(scenario: Path, *, duration: Union[str, float, None] = None, seed: int |
     settings = dict(set or {})
     for path, value in settings.items():
         arguments += ["--set", f"{path}={_text(value)}"]
-    _, out = _call(arguments)
+    _, out = call_command(arguments)
     return Run(json.loads(out), settings, keep)
 
 
 def check(scenario: Path) -> None:
     """Raises CommandError with every mistake in the scenario."""
-    _call(["check", os.fspath(scenario)])
+    call_command(["check", os.fspath(scenario)])
 
 
 def replay(journal: Path) -> dict[str, Any]:
     """Runs a journal again; ["same"] says whether the digest was proved."""
     with tempfile.TemporaryDirectory(prefix="isochron-") as folder:
-        _, out = _call(["replay", os.fspath(journal), "--json", "--journal", os.path.join(folder, "replay.mcap")])
+        _, out = call_command(["replay", os.fspath(journal), "--json", "--journal", os.path.join(folder, "replay.mcap")])
     return dict(json.loads(out))
 
 

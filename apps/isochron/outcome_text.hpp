@@ -1,0 +1,19 @@
+#pragma once
+// How the outcome of an expectation is shown on a terminal.
+
+#include <string>
+
+#include "apps/isochron/terminal.hpp"
+#include "expect/outcome.hpp"
+
+namespace isochron::app {
+
+/// "held      apart: held at 2001 samples"
+inline std::string outcome_line(const expect::Outcome& outcome) {
+  const std::string verdict = outcome.verdict == expect::Verdict::held       ? green("held    ")
+                              : outcome.verdict == expect::Verdict::violated ? red("violated")
+                                                                             : yellow("unseen  ");
+  return verdict + "  " + outcome.name + ": " + outcome.why;
+}
+
+}  // namespace isochron::app
