@@ -64,7 +64,8 @@ class Lexer {
     const char c = peek();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (is_letter(c) || (c == '/' && is_letter(peek(1)) && !after_value())) return name();
-    if (c == '"' || c == '\'') return quoted(c);
+    if (c == '"' || c == '\'') return quoted(c, Token::Kind::text);
+    if (c == '`') return quoted(c, Token::Kind::name);
     sign();
   }
 
@@ -122,14 +123,15 @@ class Lexer {
     return end > at + 1 && end < text_.size() && text_[end] == ']' ? end + 1 : at;
   }
 
-  void quoted(char mark) {
+  void quoted(char mark, Token::Kind kind) {
     const std::size_t close = text_.find(mark, at_ + 1);
     if (close == std::string_view::npos) {
-      mistake_ = {at_, "this text has no end", "close it with another quotation mark"};
+      mistake_ = {at_, kind == Token::Kind::text ? "this text has no end" : "this name has no end",
+                  std::string("close it with another ") + mark};
       return;
     }
     const std::string inside(text_.substr(at_ + 1, close - at_ - 1));
-    add(Token::Kind::text, close + 1).word = inside;
+    add(kind, close + 1).word = inside;
   }
 
   void sign() {

@@ -3,7 +3,8 @@
 // `/world/state:bodies[26]` are names; to subtract or divide, put spaces around the sign.
 //
 //     name     a letter, _ or / at its start; then letters, digits, _ and, between two of them, . / - : and [3]
-//              or anything between quotation marks, which is text where a text is compared
+//              or anything between backquotes, for names that have spaces in them
+//     text     between quotation marks, " or '
 //     number   12  0.5  1e-3, with a unit where it is a time: ns us µs ms s min h; % divides by a hundred
 //
 // Promises: never reads beyond the text. Every token knows where it stands.

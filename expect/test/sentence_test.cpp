@@ -50,7 +50,7 @@ TEST(Sentence, TakesANameForAsLongAsItLooksLikeOne) {
   EXPECT_EQ(read("always /world/state:bodies[26] < x"), "(/world/state:bodies[26] < x)");
   EXPECT_EQ(read("always left-arm.path[2].y / 2 - b-c < 1"), "(((left-arm.path[2].y / 2) - b-c) < 1)");
   EXPECT_EQ(read("p99.9(x) < 1"), "(p99.9(x) < 1)");
-  EXPECT_EQ(read("always 'a name: with 1/2' > 1"), "(\"a name: with 1/2\" > 1)");
+  EXPECT_EQ(read("always `a name: with 1/2` > distance(`left arm`, b)"), "(a name: with 1/2 > distance(left arm, b))");
 }
 
 TEST(Sentence, HasItsTimes) {
@@ -79,6 +79,7 @@ TEST(Sentence, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(wrong("always a > 1 from 3s until 2s"), HasSubstr("27: `until` must be later"));
   EXPECT_THAT(wrong("always (a > 1"), HasSubstr("13: `)` is missing here"));
   EXPECT_THAT(wrong("always a == \"x"), HasSubstr("12: this text has no end"));
+  EXPECT_THAT(wrong("always `a > 1"), HasSubstr("7: this name has no end"));
   EXPECT_THAT(wrong("always always a > 1"), HasSubstr("7: `always` stands where a value is expected"));
 }
 
