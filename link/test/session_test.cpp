@@ -122,12 +122,18 @@ TEST(Session, OverALosslessCarrierNothingIsKeptOrAcknowledged) {
   Bytes at_b;
   std::uint32_t restarted = 0;
   std::vector<Bytes> to_a, to_b;
-  Session a{address(0, 1), 101, {}, [&](const Packet& p) {
+  Session a{address(0, 1),
+            101,
+            {},
+            [&](const Packet& p) {
               from_a.push_back(p.kind);
               write_packet(to_b.emplace_back(), p, std::nullopt);
             },
             Session::Carriage::lossless};
-  Session b{address(1, 0), 202, {}, [&](const Packet& p) {
+  Session b{address(1, 0),
+            202,
+            {},
+            [&](const Packet& p) {
               from_b.push_back(p.kind);
               write_packet(to_a.emplace_back(), p, std::nullopt);
             },
