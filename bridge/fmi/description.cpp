@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <set>
 
 #include "bridge/fmi/xml.hpp"
 
@@ -240,7 +239,7 @@ class Reader {
       all.push_back(variable);
     }
     for (Variable& one : all) {
-      if (!names_.insert(one.name).second) {
+      if (!made_.by_name.emplace(one.name, made_.variables.size()).second) {
         xml_.refuse(node, "two variables are called `" + foreign_name(one.name) + "`");
       }
       by_reference_.emplace(one.reference, made_.variables.size());
@@ -269,7 +268,6 @@ class Reader {
   Xml xml_;
   Description made_;
   std::map<std::string, std::string> types_;  // their units
-  std::set<std::string> names_;
   std::map<std::uint32_t, std::size_t> by_reference_;
 };
 
@@ -299,8 +297,8 @@ bool Variable::can_be_set() const {
 }
 
 const Variable* Description::find(std::string_view variable) const {
-  const auto found = std::ranges::find(variables, variable, &Variable::name);
-  return found == variables.end() ? nullptr : &*found;
+  const auto found = by_name.find(std::string(variable));
+  return found == by_name.end() ? nullptr : &variables[found->second];
 }
 
 const Variable* Description::find(std::uint32_t reference) const {

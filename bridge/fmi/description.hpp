@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "bridge/fmi/units.hpp"
@@ -84,6 +85,7 @@ struct Description {
   bool exchange = false;   // it has no co-simulation interface, and is solved here (model exchange)
   std::size_t state_count = 0, indicator_count = 0;  // of model exchange, FMI 2.0; an FMU of FMI 3.0 is asked
   std::vector<Variable> variables;
+  std::unordered_map<std::string, std::size_t> by_name;  // where each variable is in `variables`
   std::vector<Unit> units;
   std::optional<double> start_time, stop_time, tolerance, step_size;
   bool variable_step = false;           // canHandleVariableCommunicationStepSize

@@ -73,6 +73,13 @@ bool is_output(const Variable& variable) { return variable.causality == Causalit
 bool is_input(const Variable& variable) { return variable.causality == Causality::input && can_be_seen(variable); }
 bool can_be_set(const Variable& variable) { return variable.can_be_set(); }
 
+/// Letters, digits and some more.
+bool is_plain(const std::string& name, std::string_view more) {
+  return std::ranges::all_of(name, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || more.find(c) != std::string_view::npos;
+  });
+}
+
 bool has_length(Type type) { return type == Type::text || type == Type::binary; }
 
 /// "float64", "float64[3]"
@@ -110,6 +117,7 @@ class Wiring::Outputs {
 
   void plan() {
     plan_step();
+    for (const Wishes::Text& given : wishes_.parameters) wiring_.spec_.parameters.emplace_back(given.name, given.text);
     for (const Wishes::Text& given : wishes_.parameters) {
       mistakes_.guard(given.place, "", [&] { plan_parameter(given); });
     }
@@ -153,9 +161,7 @@ class Wiring::Outputs {
 
   void plan_parameter(const Wishes::Text& given) {
     const Variable& variable = find_variable(description_, given.name, &can_be_set, "set before the start");
-    GivenValues& all = wiring_.spec_.parameters;
-    all.emplace_back(given.name, given.text);
-    const std::size_t count = value_count(description_, variable, all);
+    const std::size_t count = value_count(description_, variable, wiring_.spec_.parameters);
     if (!has_length(variable.type)) (void)parse_values(given.text, variable, count);
     if (has_length(variable.type) && !variable.dimensions.empty()) {
       throw InputError({}, "an array of text cannot be given a value here");
@@ -164,7 +170,19 @@ class Wiring::Outputs {
 
   void plan_flow(const Wishes::Flow& flow) {
     if (flow.name == log_flow) throw InputError({}, "an FMU has a flow `log` already", "choose another name");
+    if (!is_plain(flow.message, "_/")) {
+      throw InputError({}, "`" + foreign_name(flow.message) + "` is no name of a message", "as in my_msgs/msg/Speed");
+    }
+    for (const Wishes::Text& field : flow.fields) {
+      if (field.name.empty() || !is_plain(field.name, "_")) {
+        throw InputError(field.place, "`" + foreign_name(field.name) + "` is no name of a field",
+                         "use letters, digits and _; the variable stands behind it");
+      }
+    }
     if (flow.variable.empty()) return plan_message(flow);
+    if (!flow.message.empty() || !flow.fields.empty()) {
+      throw InputError({}, "a flow carries either a `variable` alone or a message with `fields`");
+    }
     const Variable& variable = find_variable(description_, flow.variable, &can_be_seen, "an output");
     const std::string type = type_of(variable, value_count(description_, variable, wiring_.spec_.parameters));
     if (type.find('[') != std::string::npos || has_length(variable.type)) {  // a flow carries numbers or messages

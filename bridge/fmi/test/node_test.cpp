@@ -73,6 +73,8 @@ TEST_F(FmuNode, ArraysHaveTheLengthThatIsGiven) {
   ASSERT_TRUE(ran.outcome.complete) << ran.why;
   EXPECT_DOUBLE_EQ(ran.sink->value<double>(9, "b[0]"), 0.8);
   EXPECT_DOUBLE_EQ(ran.sink->value<double>(9, "b[2]"), 2.4);
+  w.parameters = {{"a", "1 2 3", {}}, {"n", "3", {}}};
+  EXPECT_EQ(refusal(file, w), "no mistake") << "in any order";
   w.parameters.clear();
   EXPECT_SAYS(refusal(file, w), "`a` takes 2 float64, and source.command.three is 3 float64");
   w.inputs = {{"a", "source.command.angle", {}}};
@@ -144,6 +146,12 @@ TEST_F(FmuNode, FlowsOfItsOwnCarryWhatIsChosen) {
   EXPECT_EQ(ran.sink->value<double>(0, ""), 1);
   w.outputs = {{"height", "z", "", {}, {"s.yaml", 7, 1}}};
   EXPECT_SAYS(refusal(file, w), "s.yaml:7:1: the FMU has no variable `z`; it has h, der(h), g, bounces");
+  w.outputs = {{"height", "h", "my_msgs/msg/Ball", {}, {}}};
+  EXPECT_SAYS(refusal(file, w), "either a `variable` alone or a message");
+  w.outputs = {{"both", "", "my msgs", {}, {}}};
+  EXPECT_SAYS(refusal(file, w), "`my msgs` is no name of a message");
+  w.outputs = {{"both", "", "", {{"der(h)", "h", {"s.yaml", 8, 2}}}, {}}};
+  EXPECT_SAYS(refusal(file, w), "s.yaml:8:2: `der(h)` is no name of a field");
   w.outputs = {{"log", "h", "", {}, {}}};
   EXPECT_SAYS(refusal(file, w), "has a flow `log` already");
 }
