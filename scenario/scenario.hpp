@@ -489,7 +489,8 @@ void describe(V& v, Scenario& s) {
   v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
-  v.optional("faults", s.faults, "what is bad on purpose: links of agents, of nodes over TCP, to targets; and what breaks when");
+  v.optional("faults", s.faults,
+             "what is bad on purpose: links of agents, of nodes over TCP, to targets; and what breaks when");
   v.optional("ros", s.ros, "ordinary ROS nodes that take part, over topics and /clock");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");

@@ -51,18 +51,12 @@ struct Group {
   void (*measure)(bench::Report&);
 };
 constexpr Group groups[] = {
-    {"core", bench::bench_core},
-    {"journal", bench::bench_journal},
-    {"expect", bench::bench_expect},
-    {"world", bench_world_and_sensors},
-    {"flow", bench_flow_and_runs},
-    {"coordinator", bench::bench_coordinator},
-    {"hil", bench::bench_hil},
-    {"rt", bench_rt_and_requests},
-    {"v2x", bench::bench_v2x},
-    {"links", bench_links},
-    {"agents", bench::bench_agents},
-    {"view", bench::bench_view},
+    {"core", bench::bench_core},     {"journal", bench::bench_journal},
+    {"expect", bench::bench_expect}, {"world", bench_world_and_sensors},
+    {"flow", bench_flow_and_runs},   {"coordinator", bench::bench_coordinator},
+    {"hil", bench::bench_hil},       {"rt", bench_rt_and_requests},
+    {"v2x", bench::bench_v2x},       {"links", bench_links},
+    {"agents", bench::bench_agents}, {"view", bench::bench_view},
 };
 
 std::string line(const bench::Figure& f) {

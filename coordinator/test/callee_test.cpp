@@ -100,8 +100,7 @@ TEST(Callee, IsPreemptedOnTheVirtualCpuThoughItRanInOnePiece) {
   ProgramSpec control = program("control", {"controller", "10"}, modelled(2ms));
   control.every = 10ms;
   control.priority = 5;
-  const auto r =
-      run({robot("a", {called("push", std::make_shared<Pusher>(1), 40ms, modelled(15ms)), control})}, 80ms);
+  const auto r = run({robot("a", {called("push", std::make_shared<Pusher>(1), 40ms, modelled(15ms)), control})}, 80ms);
   const auto writes = times_of(r, 1, Happening::Kind::write);
   ASSERT_EQ(writes.size(), 2U);
   EXPECT_EQ(writes[1], at(40ms + 19ms));  // 15 ms, and twice 2 ms of the controller
