@@ -88,7 +88,7 @@ class Languages(InAFolder):
         done = isochron("check", file)
         self.assertEqual(done.returncode, 2)
         self.assertIn("none.yaml:3", done.stderr)
-        self.assertIn("needs either `library` or `run`", done.stderr)
+        self.assertIn("needs either `library`, `run` or `fmu`", done.stderr)
 
 
 class Misbehaving(InAFolder):

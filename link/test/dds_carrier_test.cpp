@@ -73,7 +73,7 @@ TEST(DdsCarrier, AnotherVersionOnTheNetworkIsToldAndNotTaken) {
   };
   federation.start(events);
   carrier.run();
-  EXPECT_EQ(told, "a packet of version 99; this is version 2");
+  EXPECT_EQ(told, "a packet of version 99; this is version " + std::to_string(packet_version));
   EXPECT_FALSE(federation.all_joined());
 }
 
