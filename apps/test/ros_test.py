@@ -198,7 +198,7 @@ class RosTest(unittest.TestCase):
                              ("ros.publish.prey.as=sensor_msgs/Imu", "it can be: nav_msgs/Odometry"),
                              ("ros.subscribe.push.as=std_msgs/Float64", "takes 6 numbers"),
                              ("ros.subscribe.push.to=predator/wrenc", "did you mean `predator/wrench`"),
-                             ("time.mode=callback", "ROS nodes take part in mode repeatable")]:
+                             ("time.mode=realtime", "ROS nodes take part in modes callback, consistent and repeatable")]:
             with self.subTest(change):
                 result = isochron("check", ROS, "--set", change)
                 self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
