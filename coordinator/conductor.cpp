@@ -113,6 +113,7 @@ void Conductor::step_world(SimTime to) {
   if (options_.pace) keep_pace(to);
   watch_.was(&Accounting::coordination);
   apply_effects(to);
+  if (options_.host_steps) rest_lanes();
   const auto advanced = plant_.advance_to(to);
   watch_.was(&Accounting::world);
   if (!advanced.ok()) return stop_with("the world: " + advanced.error());
@@ -140,13 +141,23 @@ void Conductor::keep_pace(SimTime to) {
     outcome_.late_most = std::max(outcome_.late_most, late);
     return;
   }
-  if (lanes_) lanes_->hold();
+  rest_lanes();
   watch_.was(&Accounting::coordination);
   std::atomic<std::uint32_t> nobody{0};
   while (wall_now() < start + due && !told_to_stop()) {
     futex_wait_until(nobody, 0, std::min(start + due, wall_now() + stop_look));
   }
   watch_.was(&Accounting::idle);
+}
+
+// We wait for something else than programs. Who was stopped in the middle of its computing must be kept from it, which
+// takes the core; where nobody was, others may have it.
+void Conductor::rest_lanes() {
+  if (!lanes_) return;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (members_[i]->cost.measured() && schedule_->computing(i)) return lanes_->hold();
+  }
+  lanes_->rest();
 }
 
 void Conductor::show_clock(std::uint32_t program, SimTime base, SimTime limit, bool flowing) {

@@ -70,6 +70,7 @@ class Conductor : private Callee::House {
   void perform(const Schedule::Event& event);
   void step_world(SimTime to);
   void keep_pace(SimTime to);
+  void rest_lanes();
   [[nodiscard]] bool told_to_stop() const { return options_.stopping && options_.stopping(); }
   void look_for_stall(const Schedule::Event& event);
   void run_programs(const Schedule::Event& least);

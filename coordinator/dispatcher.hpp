@@ -59,6 +59,8 @@ class Dispatcher {
   virtual void favour(std::size_t program, pid_t thread) = 0;
   /// Nobody executes until the next run().
   virtual void hold() = 0;
+  /// The same for a while: the core is left to whoever else wants it. Requires: all programs wait.
+  virtual void rest() { hold(); }
   /// The program is no longer ours: it runs as any other process, or is gone.
   virtual void dismiss(std::size_t program) = 0;
   virtual std::uint64_t switches() const = 0;

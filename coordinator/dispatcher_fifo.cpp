@@ -87,13 +87,24 @@ class BlockDetector {
   }
   ~BlockDetector() {
     stop_.store(true, std::memory_order_release);
+    wake();
     thread_.join();
   }
   /// From now on one report, if the active program blocks.
-  void arm() { armed_.store(++turn_, std::memory_order_release); }
+  void arm() {
+    armed_.store(++turn_, std::memory_order_release);
+    wake();
+  }
+  /// Until it is armed again it leaves the core to whoever wants it.
+  void rest() { resting_.store(true, std::memory_order_release); }
   [[nodiscard]] bool fired() const { return fired_.load(std::memory_order_acquire) == turn_; }
 
  private:
+  void wake() {
+    if (!resting_.load(std::memory_order_acquire)) return;
+    resting_.store(false, std::memory_order_release);
+    resting_.notify_one();
+  }
   void watch(int core) {
     pin(0, core);
     set_fifo(0, priority_detector);
@@ -101,6 +112,7 @@ class BlockDetector {
     started_.notify_one();
     std::uint32_t told = 0;
     while (!stop_.load(std::memory_order_acquire)) {
+      resting_.wait(true, std::memory_order_acquire);
       const std::uint32_t armed = armed_.load(std::memory_order_acquire);
       if (armed != told) {
         told = armed;
@@ -119,6 +131,7 @@ class BlockDetector {
   std::atomic<std::uint32_t> armed_{0};
   std::atomic<std::uint32_t> fired_{0};
   std::atomic<bool> started_{false};
+  std::atomic<bool> resting_{false};
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -214,6 +227,10 @@ class FifoDispatcher final : public Dispatcher {
   void hold() override {
     if (active_ != nobody) set_all(programs_[active_], false);
     active_ = nobody;
+  }
+  void rest() override {
+    hold();
+    detector_->rest();
   }
 
   void dismiss(std::size_t index) override {

@@ -206,4 +206,8 @@ void Lanes::hold() {
   for (std::size_t lane = 0; lane < count(); ++lane) dispatcher(lane).hold();
 }
 
+void Lanes::rest() {
+  for (std::size_t lane = 0; lane < count(); ++lane) dispatcher(lane).rest();
+}
+
 }  // namespace isochron::coordinator

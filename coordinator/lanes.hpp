@@ -60,6 +60,8 @@ class Lanes {
   Dispatcher::Why try_blocked(Seat seat, WallSpan span);
   void favour(Seat seat, pid_t thread);
   void hold();
+  /// The same for a while: their cores are left to whoever else wants them.
+  void rest();
 
  private:
   class Helper;

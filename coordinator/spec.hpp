@@ -118,6 +118,7 @@ struct CoordinatorOptions {
   };
   WallSpan stall_after = std::chrono::seconds(5);
   std::function<void(const std::vector<Standing>& all)> on_stall = {};
+  bool host_steps = false;  // the plant waits for somebody else at each step, who needs the machine meanwhile
   /// Asked often: whether the run is to end now. None = only the stop token of run() ends it.
   std::function<bool()> stopping = {};
 };

@@ -23,6 +23,7 @@ Companions::Companions(Plant& plant, std::vector<coordinator::RobotSpec> robots,
                        coordinator::CoordinatorOptions options, coordinator::Recorder& recorder, SimTime until)
     : plant_(plant), robots_(std::move(robots)), options_(std::move(options)), recorder_(recorder), until_(until) {
   options_.pace.reset();  // the host keeps it
+  options_.host_steps = true;
   thread_ = std::thread([this] { work(); });
 }
 
