@@ -298,10 +298,22 @@ useconds_t ualarm(useconds_t first, useconds_t interval) {
   return static_cast<useconds_t>(to_ns(old.it_value) / 1000);
 }
 
-// Waits for a signal: other threads run meanwhile, among them the one that sends those of timers.
+// Waits for a signal: other threads run meanwhile, among them the one that sends those of timers. It may do so before
+// we are in the kernel, so signals are kept until then: the one that ends the pause must not come before it.
 int pause(void) {
-  const SignalWait waiting;
-  return libc_pause();
+  if (!attached()) return libc_pause();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int result = 0;
+  {
+    const SignalWait waiting;
+    result = libc_sigsuspend(&before);
+  }
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return result;
 }
 int sigsuspend(const sigset_t* mask) {
   const SignalWait waiting;
