@@ -143,20 +143,19 @@ std::string Staging::delivery(const Host& host, const std::string& missing) {
     if (file->secret || !wanted) continue;
     brought += file->hash + " ";
     sent_ += file->content.size();
-    script += "new=\"$store\"/" + file->hash + ".$$\n" + unpack(*file, "\"$new\"");
+    script += "new=$(mktemp \"$store\"/" + file->hash + ".XXXXXX)\n" + unpack(*file, "\"$new\"");
     script += "[ \"$(sha256sum < \"$new\")\" = '" + file->hash +
               "  -' ] || { rm -f \"$new\"; echo 'a file came damaged' >&2; exit 1; }\n";
     script += "mv \"$new\" \"$store\"/" + file->hash + "\n";
   }
+  // Hosts may share a file system: every file comes to its place whole, whoever else brings it there.
   for (const File* file : host.files) {
     const fs::path place = folder_ + file->place;
-    script += "mkdir -p " + quoted(place.parent_path().string()) + "\n";
-    if (file->secret) {
-      script += unpack(*file, quoted(place.string()));
-      continue;
-    }
-    script += "cp \"$store\"/" + file->hash + " " + quoted(place.string()) + "\n";
-    if (access(file->path.c_str(), X_OK) == 0) script += "chmod u+x " + quoted(place.string()) + "\n";
+    script += "mkdir -p " + quoted(place.parent_path().string()) + "\nnew=$(mktemp " +
+              quoted(place.string() + ".XXXXXX") + ")\n";
+    script += file->secret ? unpack(*file, "\"$new\"") : "cp \"$store\"/" + file->hash + " \"$new\"\n";
+    if (access(file->path.c_str(), X_OK) == 0) script += "chmod u+x \"$new\"\n";
+    script += "mv -f \"$new\" " + quoted(place.string()) + "\n";
   }
   return script;
 }

@@ -248,7 +248,7 @@ exec unshare -m sh -c 'mount --bind "$0/empty" "$1" && exec sh' "{there.name}" {
         with open(os.path.join(self.folder, "data.bin"), "wb") as data:
             data.write(bytes(range(256)) * 5)
         fourth = self.run_json(file, *flags, "--stage", "data.bin", verb="launch")[0]
-        self.assertEqual((fourth["end"], fourth["staged_bytes"]), ("finished", 2 * 1280))
+        self.assertEqual((fourth["end"], fourth["staged_bytes"]), ("finished", 2 * 1280), fourth["why"])
         self.assertEqual(isochron("launch", file, *flags, "--stage", "missing.bin", cwd=self.folder).returncode, 2)
 
     def sockets(self, count):
