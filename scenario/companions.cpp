@@ -72,7 +72,8 @@ void Companions::work() {
     TurnPlant plant(*this);
     coordinator::Coordinator coordinator(plant, robots_, options_, &recorder_);
     outcome = coordinator.run(until_, stop_.get_token());
-    if (!outcome.completed && !stop_.stop_requested()) failure = outcome.why_ended;
+    const bool told_to = stop_.stop_requested() || (options_.stopping && options_.stopping());
+    if (!outcome.completed && !told_to) failure = outcome.why_ended;
   } catch (const std::exception& error) {
     failure = error.what();
   }

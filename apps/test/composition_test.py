@@ -4,10 +4,12 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 ISOCHRON, ROOT = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
@@ -229,6 +231,18 @@ class Composition(unittest.TestCase):
                 digests.add(report["digest"])
                 self.assertTrue(report["repeatable"])
         self.assertEqual(len(digests), 1, digests)
+
+    def test_a_run_that_is_stopped_is_interrupted_not_failed(self):
+        pilots = os.path.join(ROOT, "examples/pilots/pilots.yaml")
+        for _ in range(2):
+            run = subprocess.Popen([ISOCHRON, "run", pilots, "--duration", "60s", "--pace", "1x", "--json", "--journal",
+                                    os.path.join(self.folder, "stopped.mcap")], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True, env=self.environment)
+            time.sleep(1.5)
+            run.send_signal(signal.SIGINT)
+            out, _ = run.communicate(timeout=30)
+            self.assertEqual(json.loads(out.strip().splitlines()[-1])["end"], "interrupted", out)
+            self.assertEqual(run.returncode, 130)
 
     def test_a_car_that_a_program_drives_has_no_path(self):
         scenario = os.path.join(self.folder, "agents.yaml")

@@ -252,7 +252,7 @@ exec unshare -m sh -c 'mount --bind "$0/empty" "$1" && exec sh' "{there.name}" {
         self.assertEqual(isochron("launch", file, *flags, "--stage", "missing.bin", cwd=self.folder).returncode, 2)
 
     def sockets(self, count):
-        """So many ports that are free, for now."""
+        """So many ports, free when they were looked for."""
         for _ in range(count):
             with socket.socket() as one:
                 one.bind(("127.0.0.1", 0))
