@@ -10,8 +10,8 @@
 //
 // read_all() and write_all() do several in one request, at one time.
 //
-// Sensors are read by their names, too: small readings as the plain types of core/sensor_types.hpp, pictures and scans
-// as the messages of core/ros_messages.hpp.
+// Sensors are read by their names, too: small readings as the plain types of msg/sensor_types.hpp, pictures and scans
+// as the messages of msg/ros_messages.hpp.
 //
 // A type has a name that both sides check: that of ISOCHRON_MESSAGE, or float64, int32, float64[3] and the like.
 // Fixed-size types travel as they stand in memory; messages with strings or vectors travel as CDR.
@@ -60,6 +60,8 @@ const char* type_name_of() {
   static const std::string name = type_name<T>();
   return name.c_str();
 }
+
+inline constexpr const char* octets_type = "octets";
 
 /// A message between programs and the time at which it was sent.
 template <class T>
@@ -159,6 +161,20 @@ class Robot {
       const std::vector<std::byte> bytes = cdr_bytes(value);
       check(isochron_send(handle_, to, type_name<T>().c_str(), bytes.data(), bytes.size()));
     }
+  }
+  /// Bytes as they are: a frame for a radio.
+  void send_octets(const char* to, std::span<const std::uint8_t> octets) {
+    check(isochron_send(handle_, to, octets_type, octets.data(), octets.size()));
+  }
+  std::optional<Received<std::vector<std::uint8_t>>> receive_octets(const char* from, SimTime until = SimTime::zero()) {
+    std::int64_t sent = 0;
+    std::size_t size = 0;
+    std::vector<std::byte>& buffer = room();
+    const int status =
+        isochron_receive(handle_, from, octets_type, buffer.data(), buffer.size(), &size, until.ns(), &sent);
+    if (check(status) != ISOCHRON_OK) return std::nullopt;
+    const auto* first = reinterpret_cast<const std::uint8_t*>(buffer.data());
+    return Received<std::vector<std::uint8_t>>{{first, first + size}, SimTime::from_ns(sent)};
   }
   /// The oldest message that is there; "" = from anybody.
   template <class T>

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "link/clock_values.hpp"
-#include "link/program_protocol.hpp"
+#include "protocol/clock_values.hpp"
+#include "protocol/program_protocol.hpp"
 
 namespace isochron::client {
 

@@ -34,6 +34,16 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value)
 #endif
 }
 
+long plain_system_call(long number) {
+#if defined(__x86_64__)
+  long result;
+  asm volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
+  return result;
+#else
+  return syscall(number);
+#endif
+}
+
 // A thread's link ends with the thread: by a pthread key, whose destructor runs in C programs too.
 // In the part of a thread's memory that needs no call to be found: the clock is read through it.
 __attribute__((tls_model("initial-exec"))) thread_local protocol::Link* link_of_this_thread = nullptr;
@@ -76,6 +86,8 @@ void* map_shared(long descriptor, std::size_t size) {
 
 }  // namespace
 
+int real_process_id() { return static_cast<int>(plain_system_call(SYS_getpid)); }
+
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value) { futex(&word, FUTEX_WAIT, value); }
 void futex_wake(std::atomic<std::uint32_t>& word, int most) {
   futex(&word, FUTEX_WAKE, static_cast<std::uint32_t>(most));
@@ -94,7 +106,7 @@ const char* SharedLink::open(const char* descriptors) {
     munmap(found, sizeof(protocol::Pages));
     return other_version;
   }
-  if (found->owner.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid())) {
+  if (found->owner.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(real_process_id())) {
     munmap(reinterpret_cast<char*>(found) + protocol::head_size, sizeof(protocol::Pages) - protocol::head_size);
     family_ = &found->family;
     enter_family();
@@ -104,6 +116,9 @@ const char* SharedLink::open(const char* descriptors) {
   if (ring == nullptr) return "the coordinator's doorbell cannot be mapped";
   pthread_once(&ending_once, make_ending);
   bell_ = static_cast<protocol::Bell*>(ring);
+  bell_descriptor_ = bell;
+  snprintf(address_, sizeof address_, "shm:%ld,%ld", pages, bell);
+  if (const char* folder = getenv(protocol::descriptors_environment)) snprintf(folder_, sizeof folder_, "%s", folder);
   pages_ = found;
   family_ = &found->family;
   return nullptr;
@@ -127,7 +142,7 @@ void SharedLink::enter_family() {
 
 protocol::Link* SharedLink::mine() {
   if (link_of_this_thread != nullptr) return link_of_this_thread;
-  const auto thread = static_cast<std::uint32_t>(gettid());
+  const auto thread = static_cast<std::uint32_t>(plain_system_call(SYS_gettid));
   for (protocol::Link& link : pages_->links) {
     std::uint32_t owner = 0;
     const bool taken = link.owner.compare_exchange_strong(owner, thread, std::memory_order_acq_rel);
@@ -215,6 +230,60 @@ bool SharedLink::wait(protocol::Link& link, std::int64_t until) {
   const bool goes_on = link.exchange.verdict != static_cast<std::uint32_t>(protocol::Verdict::ended);
   asking = false;
   return goes_on;
+}
+
+bool SharedLink::is_asking() { return asking; }
+
+// A call that was answered at once keeps the baton; one that waited has it again in the order of answers.
+bool SharedLink::ask_system(protocol::Link& link) {
+  if (asking) return false;
+  asking = true;
+  link.exchange = {};
+  link.exchange.ask = static_cast<std::uint32_t>(protocol::Ask::call);
+  const bool passes_on = around_waits_ != nullptr && around_waits_->before(link.exchange);
+  post(link);
+  bool passed = false;
+  if (passes_on) {
+    sleep_on(link, link.passed, pages_->patience.load(std::memory_order_relaxed));
+    const bool answered = link.answered.load(std::memory_order_acquire) == link.asked.load(std::memory_order_relaxed);
+    passed = !answered || link.exchange.number != 0;
+    if (passed) around_waits_->asked();
+  }
+  await(link);
+  if (passed) around_waits_->answered(link.exchange.number);
+  asking = false;
+  return true;
+}
+
+void SharedLink::prepare_fork() {
+  for (int i = 0; i < protocol::descriptors_max; ++i) {
+    inherited_.descriptors[i] = pages_->descriptors[i].load(std::memory_order_relaxed);
+  }
+  inherited_.handled = pages_->handled.load();
+  inherited_.ignored = pages_->ignored.load();
+}
+
+bool SharedLink::reopen(long descriptor) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/%ld", folder_, descriptor);
+  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+  void* at =
+      file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(protocol::Pages), access_mode, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (file >= 0) ::close(file);
+  if (at == MAP_FAILED) return false;
+  auto* before = pages_;
+  pages_ = static_cast<protocol::Pages*>(at);
+  for (int i = 0; i < protocol::descriptors_max; ++i) pages_->descriptors[i].store(inherited_.descriptors[i]);
+  pages_->handled.store(inherited_.handled);
+  pages_->ignored.store(inherited_.ignored);
+  munmap(before, sizeof(protocol::Pages));
+  pages_->owner.store(static_cast<std::uint32_t>(real_process_id()));
+  family_ = &pages_->family;
+  snprintf(address_, sizeof address_, "shm:%ld,%ld", descriptor, bell_descriptor_);
+  pthread_setspecific(ending, nullptr);
+  link_of_this_thread = nullptr;
+  asking = false;
+  return true;
 }
 
 std::int64_t SharedLink::ask_for_time(protocol::Link& link) {

@@ -9,13 +9,15 @@
 #include <cstdint>
 
 #include "client/clock_face.hpp"
-#include "link/program_protocol.hpp"
+#include "protocol/program_protocol.hpp"
 
 namespace isochron::client {
 
 /// Without libc, whose functions an interposed clock replaces.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value);
 void futex_wake(std::atomic<std::uint32_t>& word, int most);
+/// The process id that the kernel knows, whoever stands in front of getpid.
+int real_process_id();
 
 class SharedLink {
  public:
@@ -57,6 +59,17 @@ class SharedLink {
   /// Sleeps until then; false = the run is over. In a signal handler that came while its thread waits, the link is
   /// taken: then it returns at once.
   bool wait(protocol::Link& link, std::int64_t until);
+  /// Sends the call that stands in the link and waits for its answer there. False: the link is taken, as above.
+  bool ask_system(protocol::Link& link);
+  /// Whether this thread waits for an answer: then this is a signal handler of it.
+  [[nodiscard]] static bool is_asking();
+  /// After a fork that is followed: talks by pages of its own from now on, which a descriptor of the coordinator is.
+  bool reopen(long descriptor);
+  /// Before such a fork: what the child has from its parent, who goes on changing its own.
+  void prepare_fork();
+  /// "PAGES,BELL" for what this process executes; where the coordinator's descriptors are.
+  [[nodiscard]] const char* address() const { return address_; }
+  [[nodiscard]] const char* folder() const { return folder_; }
   /// The program's clock, whatever its mode.
   std::int64_t now();
   /// What the program has executed since it attached, in time of the robot's computer. `at_most` (a thread's part, as
@@ -74,6 +87,14 @@ class SharedLink {
   void (*when_links_are_missing_)() = nullptr;
   protocol::Bell* bell_ = nullptr;
   const AroundWaits* around_waits_ = nullptr;
+  struct Inherited {
+    protocol::Descriptor descriptors[protocol::descriptors_max];
+    std::uint64_t handled, ignored;
+  };
+  Inherited inherited_{};
+  long bell_descriptor_ = -1;
+  char address_[48] = {};
+  char folder_[48] = {};
 };
 
 }  // namespace isochron::client

@@ -15,7 +15,7 @@
 
 #include "client/keyed.hpp"
 #include "client/transport.hpp"
-#include "link/target_wire.hpp"
+#include "protocol/target_wire.hpp"
 
 namespace isochron::client {
 

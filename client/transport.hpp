@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "link/program_protocol.hpp"
+#include "protocol/program_protocol.hpp"
 
 namespace isochron::client {
 

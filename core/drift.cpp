@@ -135,7 +135,8 @@ void DriftLedger::take(std::uint32_t who, const Record& record, const std::funct
   const bool left = record.progress == SimTime::never();
   if (!left) most_ = std::max(most_, record.progress);
   const bool last_of_the_slowest = before == least_ && record.progress != least_ && --at_least_ == 0;
-  if (last_of_the_slowest || (left && before == most_)) find_extremes();
+  const bool came_back = before == SimTime::never() && !left;
+  if (last_of_the_slowest || came_back || (left && before == most_)) find_extremes();
   if (least_ == SimTime::never()) return;  // all have left
   const SimSpan delta = most_ - least_;
   max_ = std::max(max_, delta);

@@ -127,6 +127,9 @@ class Reactor {
 
   /// Runs callbacks until stop(); a stop() before it counts too.
   virtual void run() = 0;
+  /// One round of it, for those who have a loop of their own: runs what is due and what came, and where there is
+  /// nothing waits for it until then. False: nothing came.
+  virtual bool poll(WallTime until) = 0;
   virtual void stop() = 0;
 };
 

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "core/time_text.hpp"
+
 namespace isochron::flow {
 namespace {
 
@@ -169,7 +171,10 @@ void Children::buried(std::size_t child, int status) {
   }
   std::string what = "its process ended with code " + std::to_string(WEXITSTATUS(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1) what = texts_[child].what;
-  if (WIFSIGNALED(status)) what = std::string("its process was killed: ") + strsignal(WTERMSIG(status));
+  if (WIFSIGNALED(status)) {
+    what = std::string("its process was killed: ") + strsignal(WTERMSIG(status)) + " (after " +
+           to_string(SimTime::from_ns(statuses_[node].at.load())) + ")";
+  }
   add_failure(node, what);
   SignalHub::end_all(statuses(), control());
 }

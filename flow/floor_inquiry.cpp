@@ -4,10 +4,10 @@
 
 namespace isochron::flow {
 
-FloorInquiry::FloorInquiry(const Assembly& assembly, std::uint32_t self, Outside& outside)
-    : links_(assembly), self_(self), outside_(outside), gathered_(links_) {}
+FloorInquiry::FloorInquiry(const Assembly& assembly, std::uint32_t self, Outside& outside, std::uint32_t life)
+    : links_(assembly), self_(self), outside_(outside), number_(std::uint64_t{life} << 40U), gathered_(links_) {}
 
-void FloorInquiry::start(std::uint32_t origin, std::uint32_t number, std::uint32_t by) {
+void FloorInquiry::start(std::uint32_t origin, std::uint64_t number, std::uint32_t by) {
   const std::vector<std::uint32_t> before = outside_.before_here();
   Round& round = rounds_[origin];
   round = {number, by, before.size(), {}};

@@ -30,7 +30,8 @@ class FloorInquiry {
     virtual void answer(std::uint32_t whom, const wire::Answer& answer) = 0;
     virtual void found(SimTime floor) = 0;
   };
-  FloorInquiry(const Assembly& assembly, std::uint32_t self, Outside& outside);
+  /// `life` counts how often this node was started again: who is lost must not ask with numbers that were there before.
+  FloorInquiry(const Assembly& assembly, std::uint32_t self, Outside& outside, std::uint32_t life = 0);
 
   /// This node creeps.
   void begin() { start(self_, ++number_, self_); }
@@ -41,19 +42,19 @@ class FloorInquiry {
 
  private:
   struct Round {
-    std::uint32_t number = 0;
+    std::uint64_t number = 0;
     std::uint32_t by = 0;  // who asked
     std::size_t missing = 0;
     std::vector<Statement> gathered;
   };
-  void start(std::uint32_t origin, std::uint32_t number, std::uint32_t by);
+  void start(std::uint32_t origin, std::uint64_t number, std::uint32_t by);
   void complete(std::uint32_t origin, Round& round);
   [[nodiscard]] bool sound(const Statement& statement) const;
 
   Links links_;
   std::uint32_t self_;
   Outside& outside_;
-  std::uint32_t number_ = 0;
+  std::uint64_t number_;
   std::map<std::uint32_t, Round> rounds_;  // by origin: the newest of each
   Gathered gathered_;
 };

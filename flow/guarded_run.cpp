@@ -90,7 +90,8 @@ Outcome run_guarded(System& system, const Options& options) {
     if (crashes) {
       if (const auto crash = crashes->crash()) {
         runner.detach();
-        return give_up(*meeting, {{system.graph().nodes[crash->node].name, crash->what, {}}});
+        const std::string when = " (at " + to_string(system.node(crash->node).now()) + ")";
+        return give_up(*meeting, {{system.graph().nodes[crash->node].name, crash->what + when, {}}});
       }
     }
     if (options.end_on_stall && meeting->stalled.load()) {

@@ -21,8 +21,8 @@ bool full(const Assembly::End& sink) {
 
 }  // namespace
 
-Island::Island(Assembly& assembly, std::uint32_t self)
-    : assembly_(assembly), node_(*assembly.nodes()[self]), self_(self) {}
+Island::Island(Assembly& assembly, std::uint32_t self, Lives lives)
+    : assembly_(assembly), node_(*assembly.nodes()[self]), self_(self), lives_(lives) {}
 
 std::vector<std::uint32_t> Island::neighbours(const Graph& graph, std::uint32_t self) {
   std::set<std::uint32_t> all;
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> Island::neighbours(const Graph& graph, std::uint32_t 
 }
 
 void Island::join(std::uint32_t other, Transport& transport) {
-  neighbours_.push_back({other, std::make_unique<Peer>(assembly_, self_, other, transport)});
+  neighbours_.push_back({other, std::make_unique<Peer>(assembly_, self_, other, transport, lives_.log)});
 }
 
 void Island::start(SimTime until) {
@@ -52,8 +52,12 @@ Moved Island::go(std::uint32_t budget) {
     node_.creep_pace().paid(false);  // not yet
     inquiry().begin();
   }
-  for (Neighbour& neighbour : neighbours_) neighbour.peer->pump();
+  serve();
   return moved;
+}
+
+void Island::serve() {
+  for (Neighbour& neighbour : neighbours_) neighbour.peer->pump();
 }
 
 Peer& Island::peer_of(std::uint32_t other) {
@@ -73,7 +77,7 @@ Result<Done, std::string> Island::arrived(std::uint32_t other, std::span<const s
 
 FloorInquiry& Island::inquiry() {
   FloorInquiry::Outside& outside = *this;
-  if (!inquiry_) inquiry_ = std::make_unique<FloorInquiry>(assembly_, self_, outside);
+  if (!inquiry_) inquiry_ = std::make_unique<FloorInquiry>(assembly_, self_, outside, lives_.life);
   return *inquiry_;
 }
 
@@ -116,6 +120,11 @@ void Island::found(SimTime floor) {
 
 void Island::restart(std::uint32_t other, std::uint32_t stream) {
   peer_of(other).restart(stream);
+  node_.creep_pace().ask_again();
+}
+
+void Island::begins_again(std::uint32_t other) {
+  peer_of(other).begins_again();
   node_.creep_pace().ask_again();
 }
 

@@ -19,8 +19,14 @@ namespace isochron::flow {
 
 class Island : private FloorInquiry::Outside {
  public:
+  /// For runs in which a node that is lost is started again.
+  struct Lives {
+    SentLog* log = nullptr;  // of what this one sends; null = nobody is started again
+    std::uint32_t life = 0;  // how often this one was
+  };
   /// The assembly is split (AssemblyPlan::split).
-  Island(Assembly& assembly, std::uint32_t self);
+  Island(Assembly& assembly, std::uint32_t self, Lives lives);
+  Island(Assembly& assembly, std::uint32_t self) : Island(assembly, self, Lives{}) {}
 
   /// The nodes that `self` has flows with: each must be joined.
   [[nodiscard]] static std::vector<std::uint32_t> neighbours(const Graph& graph, std::uint32_t self);
@@ -31,6 +37,8 @@ class Island : private FloorInquiry::Outside {
   void start(SimTime until);
   /// Steps the node, at most `budget` times, and sends what came of it.
   Moved go(std::uint32_t budget);
+  /// Sends what others may have now, without a step: for those that began again when this one had finished.
+  void serve();
   Result<Done, std::string> arrived(std::uint32_t other, std::span<const std::byte> bytes);
   void finish() { node_.finish(); }
 
@@ -43,6 +51,8 @@ class Island : private FloorInquiry::Outside {
   /// The stream to that one begins anew, or the one from it (peer.hpp).
   void restart(std::uint32_t other, std::uint32_t stream);
   void restarted(std::uint32_t other, std::uint32_t stream) { peer_of(other).restarted(stream); }
+  /// That one was lost and begins from nothing (peer.hpp). Requires: Lives::log.
+  void begins_again(std::uint32_t other);
   /// Nobody has to say yet how far a broken stream came.
   [[nodiscard]] bool resumed() const;
 
@@ -65,6 +75,7 @@ class Island : private FloorInquiry::Outside {
   Assembly& assembly_;
   Node& node_;
   std::uint32_t self_;
+  Lives lives_;
   SimTime stop_;
   std::vector<Neighbour> neighbours_;
   std::unique_ptr<FloorInquiry> inquiry_;  // once somebody creeps

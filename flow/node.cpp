@@ -198,6 +198,10 @@ void Node::place_event(std::uint32_t port) {
   tree_.set(leaf_of(port), in_time ? pack({first - out.port->info.lookahead, Phase::observe, port}) : key_never);
 }
 
+void Node::throw_with_time(const std::exception& error) const {
+  throw std::runtime_error(std::string(error.what()) + " (at " + to_string(user_.now_) + ")");
+}
+
 void Node::check_next(const Out& out, SimTime at) const {
   const std::string said = "flow " + name_ + "." + out.port->info.name + ": the message at " + to_string(at) +
                            " says that the next one comes at " + to_string(out.port->next);

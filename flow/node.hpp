@@ -28,6 +28,7 @@
 // Cost:     O(log ports) a step; never blocks; allocates only for events (see Hold).
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,7 +90,8 @@ class Node {
 
   template <class Hub>
   Moved step(Hub& hub);
-  /// Steps until it waits, is done, or has made `budget` steps.
+  /// Steps until it waits, is done, or has made `budget` steps. What the user's code throws is thrown on, as a
+  /// std::runtime_error with the time at the end.
   template <class Hub>
   Moved run(Hub& hub, std::uint32_t budget);
 
@@ -188,6 +190,7 @@ class Node {
   void place_events();
   void place_event(std::uint32_t port);
   void check_next(const Out& out, SimTime at) const;
+  [[noreturn]] void throw_with_time(const std::exception& error) const;
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t output) const { return input_count_ + output; }
 
   KeyTree tree_;

@@ -21,9 +21,13 @@ inline constexpr std::memory_order flag_order = Hub::concurrent ? std::memory_or
 template <class Hub>
 Moved Node::run(Hub& hub, std::uint32_t budget) {
   if (starved_) drain(hub);
-  for (std::uint32_t i = 0; i < budget; ++i) {
-    const Moved moved = step(hub);
-    if (moved != Moved::on) return moved;
+  try {
+    for (std::uint32_t i = 0; i < budget; ++i) {
+      const Moved moved = step(hub);
+      if (moved != Moved::on) return moved;
+    }
+  } catch (const std::exception& error) {
+    throw_with_time(error);
   }
   return Moved::on;
 }

@@ -27,9 +27,20 @@ std::uint64_t hash_of(const Graph& graph) {
   return hash;
 }
 
-Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport)
+namespace {
+
+/// Of all messages of a line, one after the other.
+std::uint64_t chained(std::uint64_t hash, const wire::MessageFrame& message) {
+  hash = mix(hash, static_cast<std::uint64_t>(message.time.ns()), static_cast<std::uint64_t>(message.next.ns()));
+  return mix_bytes(hash, message.payload.data(), message.payload.size());
+}
+
+}  // namespace
+
+Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport, SentLog* log)
     : assembly_(assembly),
       transport_(transport),
+      log_(log),
       self_(self),
       other_(other),
       other_name_(assembly.graph().nodes[other].name),
@@ -40,12 +51,16 @@ Peer::Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transpor
     const bool ours = (output.node == self && input.node == other) || (output.node == other && input.node == self);
     if (ours) flows_ += (flows_.empty() ? "flow " : " and ") + assembly.graph().output_name(output);
     if (output.node == self && input.node == other) {
-      sending_.push_back({line, link.sink, 0, assembly.graph().start});
+      sending_.push_back({line, link.sink, 0, 0, assembly.graph().start});
     } else if (output.node == other && input.node == self) {
       const OutputInfo& info = assembly.graph().nodes[output.node].outputs[output.port];
       const SimTime first = info.kind == FlowKind::event ? assembly.graph().start : info.first;
       const SimSpan keeps = assembly.keeps_period(link.flow) ? info.period : SimSpan::zero();
-      receiving_.push_back({line, link.arrival, assembly.graph().output_name(output), 0, 0, first, keeps});
+      receiving_.push_back({.line = line,
+                            .channel = link.arrival,
+                            .flow = assembly.graph().output_name(output),
+                            .promised = first,
+                            .keeps = keeps});
     }
   }
 }
@@ -96,11 +111,37 @@ void Peer::restarted(std::uint32_t stream) {
   transport_.send(out_);
 }
 
+void Peer::begins_again() {
+  reader_ = wire::FrameReader();
+  greeted_ = false;
+  awaited_ = resumes_ = 0;
+  asks_.clear();
+  answers_.clear();
+  for (Sending& line : sending_) {
+    line.sent = line.credit = 0;
+    line.promised = assembly_.graph().start;
+    line.log.reset();
+  }
+  for (Receiving& line : receiving_) {
+    line.arrived = line.hash_again = line.credited = 0;
+    line.again = true;
+  }
+  if (started_) greet();
+}
+
+bool Peer::catches_up() const {
+  return std::any_of(receiving_.begin(), receiving_.end(),
+                     [](const Receiving& line) { return line.arrived < line.written; }) ||
+         std::any_of(sending_.begin(), sending_.end(), [](const Sending& line) {
+           return line.credit < (*line.end).consumed.load(std::memory_order_acquire);
+         });
+}
+
 /// With each greeting too, in case the first one was lost with our own stream.
 void Peer::put_resume() {
   if (resumes_ == 0) return;
   wire::Resume resume{resumes_, {}};
-  for (const Receiving& line : receiving_) resume.lines.push_back({line.line, line.written, line.promised});
+  for (const Receiving& line : receiving_) resume.lines.push_back({line.line, line.arrived, line.promised});
   wire::append(out_, resume);
 }
 
@@ -124,7 +165,12 @@ void Peer::pump(Sending& line) {
   Channel& channel = *line.end.channel;
   const SimTime bound = SimTime::from_ns(channel.bound.load(std::memory_order_acquire));
   const std::uint64_t written = channel.written.load(std::memory_order_acquire);
-  for (; line.sent < written; ++line.sent) {
+  const std::uint64_t consumed = (*line.end).consumed.load(std::memory_order_acquire);
+  for (; line.sent < written && line.sent < line.credit + channel.capacity; ++line.sent) {
+    if (line.sent < consumed) {
+      put_again(line);
+      continue;
+    }
     const Slot& slot = channel.slots[line.sent % channel.slot_count()];
     const std::size_t size = channel.encoded ? slot.size : channel.type->encoded_size(slot.payload);
     const auto payload = wire::append_message(out_, line.line, slot.time, slot.next, size);
@@ -135,13 +181,24 @@ void Peer::pump(Sending& line) {
     }
     line.promised = std::max(line.promised, slot.next);
   }
-  if (channel.kind != FlowKind::event || bound <= line.promised) return;
+  if (channel.kind != FlowKind::event || bound <= line.promised || line.sent < written) return;
   line.promised = bound;
   wire::append(out_, wire::Bound{line.line, bound});
 }
 
+/// To one that began again: the message that it is to get next is not in the channel any more.
+void Peer::put_again(Sending& line) {
+  if (!line.log || line.log->number() > line.sent) line.log.emplace(*log_, line.end.channel->flow);
+  while (line.log->number() < line.sent) (void)line.log->take();
+  const SentLog::Entry entry = line.log->take();
+  const auto payload = wire::append_message(out_, line.line, entry.time, entry.next, entry.payload.size());
+  if (!entry.payload.empty()) std::memcpy(payload.data(), entry.payload.data(), entry.payload.size());
+  line.promised = std::max(line.promised, entry.next);
+}
+
 void Peer::pump(Receiving& line) {
-  const std::uint64_t consumed = line.channel->readers[0].consumed.load(std::memory_order_acquire);
+  const std::uint64_t consumed =
+      std::min(line.channel->readers[0].consumed.load(std::memory_order_acquire), line.arrived);
   const std::uint64_t owed = consumed - line.credited;
   // Credit travels with data, or when it is half of what there is: until then the source has room left, and buffers of
   // any size suffice.
@@ -224,6 +281,7 @@ Result<Done, std::string> Peer::take(const wire::MessageFrame& message) {
   if (!greeted_) return refuse(nullptr, "it sent before it said hello");
   if (line == nullptr)
     return refuse(nullptr, "a message on line " + std::to_string(message.line) + ", which it has not");
+  if (line->arrived < line->written) return take_again(*line, message);
   const auto good = check_stamp(*line, message);
   if (!good) return good;
   Channel& channel = *line->channel;
@@ -240,8 +298,18 @@ Result<Done, std::string> Peer::take(const wire::MessageFrame& message) {
     return refuse(line, "a payload that is no " + channel.type->name);
   }
   line->promised = message.next;
+  if (log_ != nullptr) line->hash = chained(line->hash, message);
+  ++line->arrived;
   channel.written.store(++line->written, std::memory_order_release);
   return done();
+}
+
+/// It is here already: the other began again, and has not yet come as far as it was.
+Result<Done, std::string> Peer::take_again(Receiving& line, const wire::MessageFrame& message) {
+  line.hash_again = chained(line.hash_again, message);
+  if (++line.arrived < line.written || line.hash_again == line.hash) return done();
+  return refuse(&line, "it was started again, and its first " + std::to_string(line.written) + " messages, up to " +
+                           to_string(message.time) + ", are not those that it had sent before: it does not repeat");
 }
 
 Result<Done, std::string> Peer::take(const wire::Bound& bound) {
@@ -250,6 +318,7 @@ Result<Done, std::string> Peer::take(const wire::Bound& bound) {
   if (line == nullptr) return refuse(nullptr, "a promise on line " + std::to_string(bound.line) + ", which it has not");
   if (line->channel->kind != FlowKind::event) return refuse(line, "a promise on a flow that is not of events");
   if (bound.time < line->promised) {
+    if (line->again) return done();  // it does not know yet what it knew
     return refuse(line, "a promise going back from " + to_string(line->promised) + " to " + to_string(bound.time));
   }
   line->promised = bound.time;
@@ -263,8 +332,11 @@ Result<Done, std::string> Peer::take(const wire::Credit& credit) {
     if (line.line != credit.line) continue;
     Reader& reader = *line.end;
     if (credit.consumed > line.sent) return refuse(nullptr, "credit for messages that were never sent");
-    if (credit.consumed < reader.consumed.load(std::memory_order_acquire)) return refuse(nullptr, "credit going back");
-    reader.consumed.store(credit.consumed, std::memory_order_release);
+    if (credit.consumed < line.credit) return refuse(nullptr, "credit going back");
+    line.credit = credit.consumed;
+    if (line.credit > reader.consumed.load(std::memory_order_acquire)) {
+      reader.consumed.store(line.credit, std::memory_order_release);
+    }
     return done();
   }
   return refuse(nullptr, "credit for line " + std::to_string(credit.line) + ", which there is not");
@@ -294,8 +366,7 @@ Result<Done, std::string> Peer::take(const wire::Resume& resume) {
   for (std::size_t i = 0; i < sending_.size(); ++i) {
     Sending& line = sending_[i];
     const auto& [number, received, promised] = resume.lines[i];
-    const bool sound = number == line.line && received <= line.sent &&
-                       received >= (*line.end).consumed.load(std::memory_order_acquire);
+    const bool sound = number == line.line && received <= line.sent && received >= line.credit;
     if (!sound) return refuse(nullptr, "it resumes where it cannot be");
     line.sent = received;
     line.promised = promised;

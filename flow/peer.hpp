@@ -15,16 +15,22 @@
 //                                ◄── resume 2: line 0 has 17 messages
 //                     message 18 …
 //
+// The other side itself may be lost and begin again from nothing (begins_again()). It then hears everything from the
+// first message on, out of the log of what this side has sent (sent_log.hpp), and what it sends once more is dropped up
+// to what this side has of it. Both are the same if the other node repeats; that they are is checked.
+//
 // Requires: greet() first; pump() whenever the node has stepped; arrived() with bytes as they come.
 // Threads:  owner thread. Cost: no allocation once buffers have grown; one send for all that a turn produced.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/result.hpp"
 #include "flow/assembly.hpp"
+#include "flow/sent_log.hpp"
 #include "flow/transport.hpp"
 #include "flow/wire.hpp"
 
@@ -35,8 +41,9 @@ std::uint64_t hash_of(const Graph& graph);
 
 class Peer {
  public:
-  /// All links of the assembly between nodes `self` and `other`. Line numbers are places in assembly.links().
-  Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport);
+  /// All links of the assembly between nodes `self` and `other`. Line numbers are places in assembly.links(). With a
+  /// log of what `self` sends the other may begin again.
+  Peer(Assembly& assembly, std::uint32_t self, std::uint32_t other, Transport& transport, SentLog* log = nullptr);
 
   void greet();
   /// Sends what is new: messages, promises, credits, in one piece.
@@ -48,6 +55,10 @@ class Peer {
   void restart(std::uint32_t stream);
   /// The other side's stream begins anew; what is left of the old one never comes.
   void restarted(std::uint32_t stream);
+  /// The other side was lost and begins from nothing. Requires: a log.
+  void begins_again();
+  /// Of one that began again: whether it has not yet come as far as it was.
+  [[nodiscard]] bool catches_up() const;
   /// Whether the other side knows that it has everything, as far as we can tell.
   [[nodiscard]] bool resumed() const { return awaited_ == 0; }
 
@@ -78,16 +89,21 @@ class Peer {
     std::uint32_t line;
     Assembly::End end;
     std::uint64_t sent = 0;
+    std::uint64_t credit = 0;  // of these it has consumed; the channel's reader may be ahead of one that begins again
     SimTime promised;
+    std::optional<SentLog::Reader> log = {};  // where one that began again is in it
   };
   struct Receiving {
     std::uint32_t line;
     Channel* channel;
     std::string flow;
-    std::uint64_t written = 0;
+    std::uint64_t written = 0;  // messages that came, each counted once
+    std::uint64_t arrived = 0;  // since it began again for the last time; less than `written` while it catches up
+    std::uint64_t hash = 0, hash_again = 0;  // of these, where there is a log
     std::uint64_t credited = 0;
     SimTime promised;
     SimSpan keeps;  // the period that it must keep; zero = any
+    bool again = false;
     SimTime floor = SimTime::before_all();
     [[nodiscard]] SimTime earliest() const { return std::max(promised, floor); }
   };
@@ -99,16 +115,19 @@ class Peer {
   Result<Done, std::string> take(const wire::Ask& ask);
   Result<Done, std::string> take(const wire::Answer& answer);
   Result<Done, std::string> take(const wire::Resume& resume);
+  Result<Done, std::string> take_again(Receiving& line, const wire::MessageFrame& message);
   Result<Done, std::string> check_stamp(const Receiving& line, const wire::MessageFrame& message) const;
   Failure<std::string> refuse(const Receiving* line, const std::string& why) const;
   Receiving* receiving(std::uint32_t line);
   void pump(Sending& line);
+  void put_again(Sending& line);
   void pump(Receiving& line);
   void put_resume();
   [[nodiscard]] wire::Hello hello(std::uint32_t from) const;
 
   Assembly& assembly_;
   Transport& transport_;
+  SentLog* log_;
   std::uint32_t self_;
   std::uint32_t other_;
   std::string other_name_;

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <optional>
 
 #include "core/input_error.hpp"
 #include "flow/program_wire.hpp"
@@ -114,15 +117,29 @@ std::span<const std::byte> ProgramProcess::read() {
   }
 }
 
+/// A copy of the process that started it cannot wait for it, but sees how it ended as long as nobody has.
+std::optional<int> ProgramProcess::status() {
+  int status = 0;
+  if (owner_ == getpid()) {
+    if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    pid_ = -1;
+    return status;
+  }
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
+  std::string text;
+  if (!std::getline(file, text)) return std::nullopt;
+  const std::size_t behind_name = text.rfind(") "), last = text.rfind(' ');
+  if (behind_name == std::string::npos || last < behind_name + 3 || text[behind_name + 2] != 'Z') return std::nullopt;
+  return std::atoi(text.c_str() + last);
+}
+
 void ProgramProcess::ended() {
   const std::string program = "its program `" + name_ + "` ";
-  int status = 0;
-  for (int i = 0; owner_ == getpid() && i < 50; ++i) {
-    if (waitpid(pid_, &status, WNOHANG) == pid_) {
-      pid_ = -1;
-      if (WIFSIGNALED(status)) throw std::runtime_error(program + "was killed: " + strsignal(WTERMSIG(status)));
-      if (WEXITSTATUS(status) == could_not_start) throw std::runtime_error(program + "could not be started");
-      throw std::runtime_error(program + "ended with code " + std::to_string(WEXITSTATUS(status)));
+  for (int i = 0; i < 50; ++i) {
+    if (const auto how = status()) {
+      if (WIFSIGNALED(*how)) throw std::runtime_error(program + "was killed: " + strsignal(WTERMSIG(*how)));
+      if (WEXITSTATUS(*how) == could_not_start) throw std::runtime_error(program + "could not be started");
+      throw std::runtime_error(program + "ended with code " + std::to_string(WEXITSTATUS(*how)));
     }
     usleep(10'000);
   }

@@ -4,6 +4,7 @@
 // Fails: the constructor throws InputError; read() throws std::runtime_error with how the program ended.
 
 #include <sys/types.h>
+#include <optional>
 
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ class ProgramProcess {
 
  private:
   [[noreturn]] void ended();
+  std::optional<int> status();
 
   std::string name_;  // as it was called
   int socket_ = -1;

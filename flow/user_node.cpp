@@ -20,8 +20,9 @@ OutPort& UserNode::add_output(OutputInfo info, OutPort::Emit emit) {
 void* UserNode::hold_event(OutPort& port, SimTime t) {
   ENSURE(port.hold != nullptr, "an event was sent while the system was not running");
   if (t < now_ + port.info.lookahead) {
-    throw std::runtime_error("event flow " + port.info.name + ": an event at " + to_string(t) + " sent at " +
-                             to_string(now_) + ", but its lookahead is " + to_string(port.info.lookahead));
+    throw std::runtime_error("event flow " + port.info.name + ": an event at " + to_string(t) + ", sent at " +
+                             to_string(now_) + "; with its lookahead of " + to_string(port.info.lookahead) +
+                             " it must come at " + to_string(now_ + port.info.lookahead) + " or later");
   }
   sent_events_ = true;
   return port.hold->add(t);

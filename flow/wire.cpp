@@ -120,7 +120,7 @@ void read_counts(Body& body, std::vector<Statement::Count>& counts) {
 std::string read_answer(Body& body, Frame& frame) {
   Answer answer;
   answer.origin = body.get<std::uint32_t>();
-  answer.number = body.get<std::uint32_t>();
+  answer.number = body.get<std::uint64_t>();
   const std::uint32_t all = body.get_count(20);
   for (std::uint32_t i = 0; i < all && body.ok(); ++i) {
     Statement& statement = answer.statements.emplace_back();
@@ -186,7 +186,7 @@ std::string read_frame(std::span<const std::byte> bytes, Frame& frame) {
     }
     case Kind::ask: {
       const auto origin = body.get<std::uint32_t>();
-      const Ask ask{origin, body.get<std::uint32_t>()};
+      const Ask ask{origin, body.get<std::uint64_t>()};
       if (!body.exact()) return "an ask frame of the wrong size";
       frame = ask;
       return "";

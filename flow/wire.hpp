@@ -9,8 +9,8 @@
 //     bound    line u32, time i64                promise of an event flow; costs no credit
 //     credit   line u32, consumed u64            so many messages were consumed, all in all
 //     stop     reason text
-//     ask      origin u32, number u32            node `origin` creeps: state yourself, and ask those before you
-//     answer   origin u32, number u32, statements: u32 × { node u32, first i64, known, sent: u32 × { line u32,
+//     ask      origin u32, number u64            node `origin` creeps: state yourself, and ask those before you
+//     answer   origin u32, number u64, statements: u32 × { node u32, first i64, known, sent: u32 × { line u32,
 //              messages u64 } }                  see floor.hpp; without statements: somebody else has asked already
 //     resume   stream u32, lines: u32 × { line u32, received u64, promised i64 }
 //                                                the other's stream began anew: from where it has to go on
@@ -38,7 +38,7 @@
 namespace isochron::flow::wire {
 
 inline constexpr std::uint32_t magic = 0x464f5349;  // "ISOF"
-inline constexpr std::uint16_t version = 2;
+inline constexpr std::uint16_t version = 3;
 inline constexpr std::size_t default_largest_frame = (256U << 20U) + 4096;  // the largest message, and its head
 
 struct Line {
@@ -74,11 +74,11 @@ struct Stop {
 };
 struct Ask {
   std::uint32_t origin = 0;
-  std::uint32_t number = 0;
+  std::uint64_t number = 0;
 };
 struct Answer {
   std::uint32_t origin = 0;
-  std::uint32_t number = 0;
+  std::uint64_t number = 0;
   std::vector<Statement> statements;
 };
 struct Resume {

@@ -33,6 +33,8 @@ std::optional<Difference> first_difference(McapReader& a, McapReader& b);
 struct Comparison {
   std::optional<Difference> first;
   std::uint64_t equal_records = 0;  // before it
+  /// What the two runs were made of that is not the same: files and libraries, a sentence each.
+  std::vector<std::string> made_of;
   /// What explains or limits the answer: another CPU's mathematics, dropped records, damage, cut files.
   std::vector<std::string> notes;
 };

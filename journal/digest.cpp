@@ -71,6 +71,7 @@ bool in_digest(const mcap::Channel& channel) {
 
 DigestBuilder::DigestBuilder() = default;
 DigestBuilder::~DigestBuilder() = default;
+DigestBuilder::DigestBuilder(DigestBuilder&&) noexcept = default;
 
 std::size_t DigestBuilder::channel(std::string topic, std::string schema_name) {
   streams_.push_back(std::make_unique<Stream>(std::move(topic), std::move(schema_name)));
@@ -114,7 +115,11 @@ Digest DigestBuilder::digest() const {
   return {to_hex(all.hash()), why_incomplete_.empty(), why_incomplete_};
 }
 
-Digest digest_of(McapReader& reader) {
+namespace {
+
+/// Of those records that `counts` wants, by topic and time.
+template <class Counts>
+DigestBuilder digest_where(McapReader& reader, Counts&& counts) {
   DigestBuilder builder;
   std::vector<std::size_t> number_of(reader.channel_id_end(), SIZE_MAX);
   for (const mcap::Channel& channel : reader.channels()) {
@@ -125,14 +130,48 @@ Digest digest_of(McapReader& reader) {
   MessageCursor cursor = reader.messages_as_written();
   while (const auto message = cursor.next()) {
     const std::size_t number = number_of[message->channel->id];
-    if (number != SIZE_MAX) builder.add(number, message->time, message->data);
+    if (number != SIZE_MAX && counts(*message)) builder.add(number, message->time, message->data);
   }
+  return builder;
+}
+
+}  // namespace
+
+Digest digest_of(McapReader& reader) {
+  DigestBuilder builder = digest_where(reader, [](const auto&) { return true; });
   if (reader.ending() == Ending::cut) builder.mark_incomplete("the journal was not finished");
   if (!reader.damage().empty()) builder.mark_incomplete("the journal is damaged " + to_string(reader.damage().front()));
   const mcap::TextMap notes = reader.metadata(journal_metadata::record);
   if (const auto why = notes.find(journal_metadata::incomplete); why != notes.end())
     builder.mark_incomplete(why->second);
   return builder.digest();
+}
+
+Digest digest_of_beginning(McapReader& reader, const std::map<std::string, std::uint64_t>& counts) {
+  std::map<std::string, std::uint64_t> left = counts;
+  DigestBuilder builder = digest_where(reader, [&](const auto& message) {
+    const auto found = left.find(message.channel->topic);
+    if (found == left.end() || found->second == 0) return false;
+    --found->second;
+    return true;
+  });
+  for (const auto& [topic, missing] : left) {
+    if (missing > 0) builder.mark_incomplete(topic + " has " + std::to_string(missing) + " records fewer");
+  }
+  return builder.digest();
+}
+
+std::map<std::string, std::uint64_t> counts_of(McapReader& reader) {
+  std::map<std::string, std::uint64_t> counts;
+  (void)digest_where(reader, [&](const auto& message) {
+    ++counts[message.channel->topic];
+    return false;
+  });
+  return counts;
+}
+
+Digest digest_until(McapReader& reader, SimTime until) {
+  return digest_where(reader, [until](const auto& message) { return message.time < until; }).digest();
 }
 
 Digest recorded_digest(const McapReader& reader) {

@@ -12,6 +12,7 @@
 // Threads: owner thread. Cost: several GB/s; memory for each channel at set-up.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ class DigestBuilder {
  public:
   DigestBuilder();
   ~DigestBuilder();
+  DigestBuilder(DigestBuilder&&) noexcept;
 
   /// Returns the number by which add() knows the channel.
   std::size_t channel(std::string topic, std::string schema_name);
@@ -56,6 +58,13 @@ class DigestBuilder {
 /// Of what is in the file, whatever the file says that its digest is. Incomplete if the file is damaged, or if its
 /// writer dropped records.
 Digest digest_of(McapReader& reader);
+/// Of the first records of each topic, so many as `counts` says: two runs that were the same up to somewhere have equal
+/// ones, wherever each of their channels stood then. Incomplete where a topic has fewer.
+Digest digest_of_beginning(McapReader& reader, const std::map<std::string, std::uint64_t>& counts);
+/// How many records each topic has that count.
+std::map<std::string, std::uint64_t> counts_of(McapReader& reader);
+/// Of all records whose time is before `until`.
+Digest digest_until(McapReader& reader, SimTime until);
 /// What the writer noted in the file at its end; hex is empty if there is none.
 Digest recorded_digest(const McapReader& reader);
 

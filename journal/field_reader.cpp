@@ -4,7 +4,10 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "core/ensure.hpp"
 
@@ -85,6 +88,7 @@ class Skim {
     for (std::size_t i = 0; i < end && ok_; ++i) whole(fields[i]);
   }
   [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] bool foreign() const { return swap_; }
   void back_to(std::size_t at) { at_ = at; }
 
  private:
@@ -163,6 +167,48 @@ class Skim {
   bool swap_ = false;
   bool ok_ = true;
 };
+
+template <class T>
+void add_to(std::span<std::byte> record, std::size_t count, double more) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, &record[i * sizeof(T)], sizeof(T));
+    double sum = static_cast<double>(value) + more;
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      sum = std::clamp(std::nearbyint(sum), static_cast<double>(Limits::min()), static_cast<double>(Limits::max()));
+    }
+    value = static_cast<T>(sum);
+    std::memcpy(&record[i * sizeof(T)], &value, sizeof(T));
+  }
+}
+
+void add_to(std::span<std::byte> numbers, FieldType type, std::size_t count, double more) {
+  switch (type) {
+    case FieldType::int8:
+      return add_to<std::int8_t>(numbers, count, more);
+    case FieldType::uint8:
+      return add_to<std::uint8_t>(numbers, count, more);
+    case FieldType::int16:
+      return add_to<std::int16_t>(numbers, count, more);
+    case FieldType::uint16:
+      return add_to<std::uint16_t>(numbers, count, more);
+    case FieldType::int32:
+      return add_to<std::int32_t>(numbers, count, more);
+    case FieldType::uint32:
+      return add_to<std::uint32_t>(numbers, count, more);
+    case FieldType::float32:
+      return add_to<float>(numbers, count, more);
+    case FieldType::float64:
+      return add_to<double>(numbers, count, more);
+    default:
+      return;
+  }
+}
+
+bool can_add(FieldType type) {
+  return type != FieldType::boolean && type != FieldType::int64 && type != FieldType::uint64 && size_of(type) > 0;
+}
 
 /// `name` or `name[3]`; false: the brackets are not in order.
 bool split_index(std::string_view part, std::string_view& name, std::optional<std::size_t>& index) {
@@ -244,6 +290,39 @@ std::optional<std::string_view> FieldReader::text(std::span<const std::byte> rec
   if (field == nullptr || field->type != FieldType::text) return std::nullopt;
   const std::string_view found = skim.text();
   return skim.ok() ? std::optional(found) : std::nullopt;
+}
+
+Result<FieldWay, std::string> find_numbers(const MessageSchema& schema, std::string_view path) {
+  auto one = find_way(schema, path);
+  const bool all = !one.ok();
+  if (all) {
+    auto first = find_way(schema, std::string(path) + "[0]");
+    if (!first.ok()) return one;
+    first->back().index = SIZE_MAX;
+    one = std::move(first);
+  }
+  std::size_t message = 0;
+  FieldType type = FieldType::message;
+  for (const FieldStep& step : *one) {
+    const SchemaField& field = schema.messages[message].fields[step.field];
+    type = field.type;
+    message = field.message;
+  }
+  if (!can_add(type)) return fail("`" + std::string(path) + "` is not a number");
+  return one;
+}
+
+bool FieldReader::add(std::span<std::byte> record, double more) const {
+  Skim skim(*schema_, record);
+  const SchemaField* field = skim.ok() && !skim.foreign() ? skim.follow(way_) : nullptr;
+  if (field == nullptr || !can_add(field->type)) return false;
+  const bool all = field->many != SchemaField::Many::one && way_.back().index == SIZE_MAX;
+  const std::size_t count = all ? skim.count(*field) : 1, width = size_of(field->type);
+  constexpr std::size_t head = 4;  // of CDR; numbers are aligned from behind it
+  const std::size_t first = head + (skim.at() + width - 1) / width * width;
+  if (!skim.ok() || first > record.size() || count > (record.size() - first) / width) return false;
+  add_to(record.subspan(first), field->type, count, more);
+  return true;
 }
 
 void FieldReader::keys(std::span<const std::byte> record, std::size_t key_field, std::vector<std::string>& into) const {

@@ -38,6 +38,9 @@ using FieldWay = std::vector<FieldStep>;
 /// The way to `position.x`, `path[2].y` or `stamp`. Fails: a sentence that names what is not there.
 Result<FieldWay, std::string> find_way(const MessageSchema& schema, std::string_view path);
 
+/// The same, and where `path` ends at an array of numbers, the way to all of them.
+Result<FieldWay, std::string> find_numbers(const MessageSchema& schema, std::string_view path);
+
 class FieldReader {
  public:
   FieldReader(std::shared_ptr<const MessageSchema> schema, FieldWay way);
@@ -46,6 +49,9 @@ class FieldReader {
   [[nodiscard]] std::optional<double> number(std::span<const std::byte> record) const;
   /// Valid as long as the record. Nothing: this record has no such element, or the field is no text.
   [[nodiscard]] std::optional<std::string_view> text(std::span<const std::byte> record) const;
+  /// Adds to the number, or to each number of an array, in a record of this machine; whole numbers stay in their range.
+  /// False: this record has no such element, or it is no number.
+  [[nodiscard]] bool add(std::span<std::byte> record, double more) const;
   /// The texts that elements of the array at the end of the way are known by.
   void keys(std::span<const std::byte> record, std::size_t key_field, std::vector<std::string>& into) const;
 

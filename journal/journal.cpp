@@ -17,6 +17,7 @@ constexpr WallSpan slow_chunk = std::chrono::milliseconds(15);
 
 McapWriterOptions writer_options(const JournalOptions& options) {
   McapWriterOptions writer;
+  writer.profile = "ros2";  // CDR with ros2msg definitions: rosbag2 reads it
   writer.chunk_bytes = options.chunk_bytes;
   writer.zstd_level = options.zstd_level;
   return writer;
@@ -217,7 +218,21 @@ std::vector<std::uint64_t> Journal::dropped_by_channel() const {
   return dropped;
 }
 
-void Journal::attach_last(const std::string& name, const std::string& media_type, const LastWords& last) {
+JournalSummary Journal::rest() {
+  stop_.store(true, std::memory_order_release);
+  if (thread_.joinable()) thread_.join();
+  while (pump_once()) {
+  }
+  if (recorder_.chunk_is_open()) finish_chunk();
+  return so_far();
+}
+
+void Journal::go_on() {
+  stop_.store(false, std::memory_order_release);
+  if (options_.threaded) thread_ = std::thread([this] { run(); });
+}
+
+JournalSummary Journal::so_far() {
   JournalSummary so_far;
   const std::vector<std::uint64_t> dropped = dropped_by_channel();
   so_far.digest = recorder_.digest(dropped);
@@ -227,7 +242,11 @@ void Journal::attach_last(const std::string& name, const std::string& media_type
     so_far.dropped += dropped[i];
   }
   so_far.error = error();
-  const std::string text = last(so_far);
+  return so_far;
+}
+
+void Journal::attach_last(const std::string& name, const std::string& media_type, const LastWords& last) {
+  const std::string text = last(so_far());
   recorder_.attach({0, 0, name, media_type, std::as_bytes(std::span(text))});
 }
 

@@ -94,6 +94,10 @@ class Journal : private Producer::Drain {
 
   /// Takes what is in the rings now; false: nothing was. Requires: not threaded.
   bool pump();
+  /// What was recorded so far, all that producers have said included. The writer thread ends, so that this process may
+  /// be forked; go_on() starts another one. Requires: producers are silent between the two.
+  JournalSummary rest();
+  void go_on();
   /// `last`: a file kept inside the journal that tells of the whole record: it is written when all else is. Its summary
   /// lacks the size of the file, which is not known then.
   using LastWords = std::function<std::string(const JournalSummary& so_far)>;
@@ -115,6 +119,7 @@ class Journal : private Producer::Drain {
   void notice_error();
   [[nodiscard]] bool pressed() const;
   [[nodiscard]] std::vector<std::uint64_t> dropped_by_channel() const;
+  [[nodiscard]] JournalSummary so_far();
   void attach_last(const std::string& name, const std::string& media_type, const LastWords& last);
   JournalSummary summarise();
 

@@ -3,6 +3,9 @@
 
 namespace isochron::journal_metadata {
 
+/// Records of their own: the hash of each file by its path, the build of each library by its name.
+inline constexpr const char* files = "files";
+inline constexpr const char* libraries = "libraries";
 inline constexpr const char* record = "isochron";
 
 inline constexpr const char* digest = "digest";

@@ -346,6 +346,14 @@ std::vector<std::string> Names::all() const {
   return names;
 }
 
+std::vector<std::string> Names::numbers() const {
+  std::vector<std::string> names;
+  for (const auto& [name, number] : numbers_) {
+    if (number.quantity != Quantity::text) names.push_back(name);
+  }
+  return names;
+}
+
 std::string Names::hint(std::string_view name) const { return nearest_hint(name, all()); }
 
 const std::vector<std::string>& body_parts() {

@@ -92,6 +92,8 @@ class Names {
   [[nodiscard]] NumberReader reader(const NamedNumber& number) const;
   /// All that have a name of their own, sorted; of arrays of any length the first element.
   [[nodiscard]] std::vector<std::string> all() const;
+  /// The same without those that are text.
+  [[nodiscard]] std::vector<std::string> numbers() const;
   /// "did you mean `prey.position.x`?"
   [[nodiscard]] std::string hint(std::string_view name) const;
 

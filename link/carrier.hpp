@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "core/network.hpp"
+
 namespace isochron::link {
 
 class Carrier {
@@ -35,6 +37,8 @@ class Carrier {
   [[nodiscard]] virtual bool lossless() const { return false; }
   /// Of a lossless one: whether all that was given to send() is on its way, and there is one.
   [[nodiscard]] virtual bool flushed(std::uint32_t /*to*/) const { return true; }
+  /// That member was lost; from now on it is to be found there, if members have addresses at all.
+  virtual void moved(std::uint32_t /*member*/, const Address& /*to*/) {}
   /// Calls the events until stop().
   virtual void run() = 0;
   virtual void stop() = 0;

@@ -57,6 +57,7 @@ class FaultyReactor final : public Reactor {
   std::unique_ptr<Stream> connect(const Address& to) override;
   Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) override;
   void run() override { inner_.run(); }
+  bool poll(WallTime until) override { return inner_.poll(until); }
   void stop() override { inner_.stop(); }
 
  private:

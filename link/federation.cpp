@@ -39,7 +39,8 @@ Federation::Federation(Carrier& carrier, Clock& clock, Roster roster, Options op
       options_(std::move(options)),
       number_(number_of(roster_)),
       sessions_(roster_.names.size()) {
-  const std::uint64_t session = draw_session();
+  std::uint64_t session = draw_session();
+  if (options_.life) session = Session::number_of_life(session, *options_.life);
   for (const std::uint32_t peer : roster_.peers) {
     Packet address;
     address.federation = number_;
@@ -51,7 +52,8 @@ Federation::Federation(Carrier& carrier, Clock& clock, Roster roster, Options op
     };
     sessions_[peer] =
         std::make_unique<Session>(address, session, options_.timing, transmit,
-                                  carrier.lossless() ? Session::Carriage::lossless : Session::Carriage::may_lose);
+                                  carrier.lossless() ? Session::Carriage::lossless : Session::Carriage::may_lose,
+                                  options_.life ? Session::Lives::several : Session::Lives::one);
   }
 }
 
@@ -102,11 +104,11 @@ std::optional<std::uint32_t> Federation::take(std::span<const std::byte> bytes) 
     return std::nullopt;
   }
   Session& session = *sessions_[packet->from];
-  const Session::State before = session.state();
+  const Before was = before(packet->from);
   taking_ = true;
   const Session::Taken taken = session.take(*packet, clock_.now());
   taking_ = false;
-  after(packet->from, before);
+  after(packet->from, was);
   if (taken.restarted != 0 && events_.restarted) events_.restarted(packet->from, taken.restarted);
   if (!taken.bytes.empty() && events_.bytes) events_.bytes(packet->from, taken.bytes);
   if (!taken.genuine) return std::nullopt;
@@ -119,9 +121,19 @@ void Federation::rerouted(std::uint32_t member) {
   if (stream != 0 && events_.restart) events_.restart(member, stream);
 }
 
-void Federation::after(std::uint32_t who, Session::State before) {
+void Federation::expect_again(std::uint32_t who, std::uint32_t life, const Address& at) {
+  if (who >= sessions_.size() || !sessions_[who] || life < sessions_[who]->life()) return;
+  const Before was = before(who);
+  sessions_[who]->expect_life(life);
+  carrier_.moved(who, at);
+  after(who, was);
+}
+
+void Federation::after(std::uint32_t who, const Before& before) {
   const Session::State now = sessions_[who]->state();
-  if (now == before) return;
+  const bool another = sessions_[who]->life() != before.life;
+  if (another && events_.begins_again) events_.begins_again(who);
+  if (now == before.state && !another) return;
   if (now == Session::State::joined && sessions_[who]->holed()) rerouted(who);
   if (now == Session::State::joined && events_.joined) events_.joined(who);
   if ((now == Session::State::left || now == Session::State::refused) && events_.left) events_.left(who);
@@ -132,9 +144,9 @@ void Federation::tick() {
   if (now - ticked_ < tick_every) return;
   ticked_ = now;
   for (const std::uint32_t peer : roster_.peers) {
-    const Session::State before = sessions_[peer]->state();
+    const Before was = before(peer);
     sessions_[peer]->tick(now);
-    after(peer, before);
+    after(peer, was);
   }
 }
 

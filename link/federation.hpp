@@ -33,6 +33,7 @@ class Federation {
   struct Options {
     SessionTiming timing;
     std::optional<Key> key;
+    std::optional<std::uint32_t> life = {};  // where members that are lost are started again: which life this one is
   };
   struct Events {
     std::function<void(std::uint32_t from, std::span<const std::byte>)> bytes;
@@ -44,11 +45,15 @@ class Federation {
     std::function<void(std::uint32_t who, std::uint32_t stream)> restart = {};
     /// Its stream to us does; the next bytes are the first of it.
     std::function<void(std::uint32_t who, std::uint32_t stream)> restarted = {};
+    /// That one was lost, and another is there or awaited in its place, which begins from nothing.
+    std::function<void(std::uint32_t who)> begins_again = {};
   };
   Federation(Carrier& carrier, Clock& clock, Roster roster, Options options);
 
   void start(Events events);
   void send(std::uint32_t to, std::span<const std::byte> bytes);
+  /// That one was lost, and is there again or will be, at this address.
+  void expect_again(std::uint32_t who, std::uint32_t life, const Address& at);
   /// Goes out with the next knocks.
   void set_news(const std::string& news);
   void bye(const std::string& reason);
@@ -66,7 +71,12 @@ class Federation {
 
  private:
   std::optional<std::uint32_t> take(std::span<const std::byte> bytes);
-  void after(std::uint32_t who, Session::State before);
+  struct Before {
+    Session::State state;
+    std::uint32_t life;
+  };
+  [[nodiscard]] Before before(std::uint32_t who) const { return {sessions_[who]->state(), sessions_[who]->life()}; }
+  void after(std::uint32_t who, const Before& before);
   void rerouted(std::uint32_t member);
   void tick();
   void meet_stranger(const std::string& what);

@@ -113,8 +113,8 @@ void EpollReactor::stop() {
   if (thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) wake();
 }
 
-void EpollReactor::run_posted() {
-  if (!has_posted_.load(std::memory_order_acquire)) return;
+bool EpollReactor::run_posted() {
+  if (!has_posted_.load(std::memory_order_acquire)) return false;
   {
     const std::lock_guard lock(mutex_);
     running_.swap(posted_);
@@ -132,6 +132,7 @@ void EpollReactor::run_posted() {
     throw;
   }
   running_.clear();
+  return true;
 }
 
 /// Sets the timerfd only when it would come too late; too early costs one idle round, less than a system call each
@@ -156,17 +157,25 @@ void EpollReactor::wait_and_dispatch() {
     while (n == 0 && now() < until) n = ::epoll_wait(epoll_.get(), events.data(), room, 0);
     if (n == 0) n = ::epoll_wait(epoll_.get(), events.data(), room, -1);
   }
-  for (int i = 0; i < n; ++i) {
-    void* who = events[static_cast<std::size_t>(i)].data.ptr;
+  if (n > 0) dispatch(std::span(events).first(static_cast<std::size_t>(n)));
+}
+
+/// Whether any of them was more than our own timer or bell.
+bool EpollReactor::dispatch(std::span<const epoll_event> events) {
+  bool any = false;
+  for (const epoll_event& event : events) {
+    void* who = event.data.ptr;
     if (who == &timer_) {
       drain(timer_);
       armed_ = WallTime::never();
     } else if (who == &wake_) {
       drain(wake_);
     } else {
-      static_cast<Source*>(who)->ready(events[static_cast<std::size_t>(i)].events);
+      static_cast<Source*>(who)->ready(event.events);
+      any = true;
     }
   }
+  return any;
 }
 
 void EpollReactor::empty_graveyard() {
@@ -176,13 +185,41 @@ void EpollReactor::empty_graveyard() {
   }
 }
 
+namespace {
+/// The reactor's thread is this one.
+struct Running {
+  explicit Running(std::atomic<std::thread::id>& whose) : thread(whose) {
+    ENSURE(thread.load(std::memory_order_relaxed) == std::thread::id{}, "one thread runs a reactor at a time");
+    thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  ~Running() { thread.store({}, std::memory_order_relaxed); }
+  std::atomic<std::thread::id>& thread;
+};
+}  // namespace
+
+bool EpollReactor::poll(WallTime until) {
+  const Running running(thread_);
+  bool any = run_posted();
+  const WallTime begun = now();
+  if (timers_.next() <= begun) {
+    timers_.fire(begun);
+    any = true;
+  }
+  const WallSpan most = any ? WallSpan::zero() : std::max(std::min(until, timers_.next()) - begun, WallSpan::zero());
+  const timespec wait{most.ns() / 1'000'000'000, most.ns() % 1'000'000'000};
+  std::array<epoll_event, 64> events;
+  int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  if (n == 0 && most > WallSpan::zero()) {
+    n = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &wait, nullptr);
+  }
+  if (n > 0) any = dispatch(std::span(events).first(static_cast<std::size_t>(n))) || any;
+  any = run_posted() || any;
+  empty_graveyard();
+  return any;
+}
+
 void EpollReactor::run() {
-  ENSURE(thread_.load() == std::thread::id{}, "one thread runs a reactor at a time");
-  struct Running {
-    explicit Running(std::atomic<std::thread::id>& whose) : thread(whose) { thread.store(std::this_thread::get_id()); }
-    ~Running() { thread.store({}); }
-    std::atomic<std::thread::id>& thread;
-  } const running(thread_);
+  const Running running(thread_);
   while (!stop_.exchange(false, std::memory_order_acquire)) {
     run_posted();
     if (timers_.next() != WallTime::never()) timers_.fire(now());

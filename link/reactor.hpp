@@ -14,12 +14,15 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "core/network.hpp"
 #include "link/fd.hpp"
 #include "link/timers.hpp"
+
+struct epoll_event;
 
 namespace isochron::link {
 
@@ -59,6 +62,7 @@ class EpollReactor final : public Reactor {
   std::unique_ptr<Stream> connect(const Address& to) override;
   Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) override;
   void run() override;
+  bool poll(WallTime until) override;
   void stop() override;
 
   /// Calls `on_readable` whenever a descriptor of the caller's (a pidfd, signalfd, pipe) has something to read.
@@ -76,9 +80,10 @@ class EpollReactor final : public Reactor {
   void count_object(int change) { objects_ += change; }
 
  private:
-  void run_posted();
+  bool run_posted();
   void arm_timer();
   void wait_and_dispatch();
+  bool dispatch(std::span<const epoll_event> events);
   void wake();
   void empty_graveyard();
 

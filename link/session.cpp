@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint32_t most_owed = 64;  // data packets that go without an answer
 constexpr std::size_t most_text = 400;
+constexpr unsigned life_bits = 16;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), std::min(text.size(), most_text)));
@@ -21,8 +22,13 @@ std::string text_of(std::span<const std::byte> body) {
 }  // namespace
 
 Session::Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit,
-                 Carriage carriage)
-    : address_(address), session_(session), timing_(timing), transmit_(std::move(transmit)), carriage_(carriage) {
+                 Carriage carriage, Lives lives)
+    : address_(address),
+      session_(session),
+      timing_(timing),
+      transmit_(std::move(transmit)),
+      carriage_(carriage),
+      lives_(lives) {
   ENSURE(session != 0, "session 0 means none");
 }
 
@@ -111,6 +117,37 @@ void Session::meet_other_claimant(const Packet& packet, WallTime now) {
   }
 }
 
+std::uint64_t Session::number_of_life(std::uint64_t random, std::uint32_t life) {
+  return (random >> life_bits) | (std::uint64_t{life} << (64 - life_bits)) | 1U;
+}
+
+void Session::expect_life(std::uint32_t life) {
+  if (life > life_) begin_life(life);
+}
+
+void Session::begin_life(std::uint32_t life) {
+  life_ = life;
+  state_ = State::knocking;
+  peer_ = 0;
+  turns_ = {};
+  next_number_ = expected_ = 1;
+  stream_heard_ = 0;
+  kept_.clear();
+  holed_ = carriage_ == Carriage::lossless;  // so that a stream begins when it is there
+  out_of_sight_ = cleanly_ = false;
+  why_.clear();
+  news_.clear();
+}
+
+/// Whether the packet is of the peer's present life. A later one has to show first that it is alive.
+bool Session::of_this_life(const Packet& packet, WallTime now) {
+  if (lives_ == Lives::one) return true;
+  const auto life = static_cast<std::uint32_t>(packet.session >> (64 - life_bits));
+  if (life > life_ && packet.heard == session_) begin_life(life);
+  if (life > life_) transmit(PacketKind::knock, bytes_of(own_news_), packet.session, now);
+  return life == life_;
+}
+
 void Session::join(const Packet& packet, WallTime now) {
   state_ = State::joined;
   peer_ = packet.session;
@@ -152,7 +189,7 @@ void Session::take_refusal(const Packet& packet) {
 }
 
 Session::Taken Session::take(const Packet& packet, WallTime now) {
-  if (state_ == State::refused || packet.session == 0) return {};
+  if (state_ == State::refused || packet.session == 0 || !of_this_life(packet, now)) return {};
   if (state_ == State::left) return {cleanly_ && is_fresh(packet), {}};  // it waits for our bye
   if (packet.kind == PacketKind::refuse) return take_refusal(packet), Taken{};
   if (!adopt(packet, now)) return {};

@@ -11,6 +11,10 @@
 // carrier finds another way to the peer, what was under way may be gone; then both directions begin anew as further
 // streams, both sides are told, and whoever uses the session says how far it had come (flow/peer.hpp).
 //
+// In runs where a process that is lost is started again, each has a life: the first 0, the one in its place 1, and so
+// on. It is a part of the session number. The peer of a later life takes the place of the earlier one as soon as it is
+// heard, both directions begin from nothing, and nothing of the earlier one is taken any more.
+//
 // Promises: take() gives every byte that the other side sent, once and in order; over a lossless carrier every byte of
 //           each stream up to where that was broken off.
 //           A second holder of the peer's name is refused while the first one is heard.
@@ -41,10 +45,18 @@ class Session {
   using Transmit = std::function<void(const Packet&)>;
 
   enum class Carriage { may_lose, lossless };
+  enum class Lives { one, several };
 
   /// `session` is a random number that is not 0. `address` has federation, from and to filled in.
   Session(const Packet& address, std::uint64_t session, const SessionTiming& timing, Transmit transmit,
-          Carriage carriage = Carriage::may_lose);
+          Carriage carriage = Carriage::may_lose, Lives lives = Lives::one);
+
+  /// The number of a session of the given life: the others' bits are those of `random`.
+  [[nodiscard]] static std::uint64_t number_of_life(std::uint64_t random, std::uint32_t life);
+  /// The life of the peer that is awaited or there.
+  [[nodiscard]] std::uint32_t life() const { return life_; }
+  /// The peer before that life is lost: only one of that life, or of a later one, is taken.
+  void expect_life(std::uint32_t life);
 
   /// Any number of bytes; sent now if the peer is there. Otherwise kept until then, or, over a lossless carrier, left
   /// to the next stream.
@@ -91,6 +103,8 @@ class Session {
   bool adopt(const Packet& packet, WallTime now);
   void meet_other_claimant(const Packet& packet, WallTime now);
   void join(const Packet& packet, WallTime now);
+  void begin_life(std::uint32_t life);
+  bool of_this_life(const Packet& packet, WallTime now);
   void take_refusal(const Packet& packet);
   void acknowledge(std::uint64_t up_to, WallTime now);
   Taken take_data(const Packet& packet, WallTime now);
@@ -103,6 +117,8 @@ class Session {
   SessionTiming timing_;
   Transmit transmit_;
   Carriage carriage_;
+  Lives lives_;
+  std::uint32_t life_ = 0;
   State state_ = State::knocking;
   std::uint64_t peer_ = 0;  // the peer's session, as last heard; adopted once joined
   ReplayWindow turns_;      // of the adopted peer's packets

@@ -90,6 +90,15 @@ void TcpCarrier::lost(Line& line) {
   if (line.member && way_[*line.member] == &line) way_[*line.member] = nullptr;
 }
 
+void TcpCarrier::moved(std::uint32_t member, const Address& to) {
+  if (addresses_[member] == to) return;
+  addresses_[member] = to;
+  tried_[member] = WallTime::before_all();
+  for (Line& line : lines_) {
+    if (line.member == member && self_ < member) lost(line);  // we connect, and it led to where it was
+  }
+}
+
 void TcpCarrier::send(std::uint32_t to, std::span<const std::byte> packet) { write(way_[to], packet); }
 
 void TcpCarrier::answer(std::uint32_t /*to*/, std::span<const std::byte> packet) { write(taking_, packet); }

@@ -32,6 +32,7 @@ class TcpCarrier final : public Carrier {
   void answer(std::uint32_t to, std::span<const std::byte> packet) override;
   [[nodiscard]] bool lossless() const override { return true; }
   [[nodiscard]] bool flushed(std::uint32_t to) const override;
+  void moved(std::uint32_t member, const Address& to) override;
   void run() override { reactor_.run(); }
   void stop() override { reactor_.stop(); }
 

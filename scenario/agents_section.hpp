@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "msg/agent_messages.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
 
-enum class AgentKind { car, pedestrian, lights, scenery, passive };
 template <>
 struct Words<AgentKind> {
   static constexpr std::array<const char*, 5> list{"car", "pedestrian", "lights", "scenery", "passive"};

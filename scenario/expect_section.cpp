@@ -1,5 +1,6 @@
 #include "scenario/expect_section.hpp"
 
+#include "expect/judge.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
@@ -48,6 +49,16 @@ void settle_places(ExpectSection& section, const std::string& file_text) {
     one.in_one_line = there.substr(quoted ? 1 : 0).starts_with(one.text);
     if (quoted && one.in_one_line) ++one.place.column;
   }
+}
+
+std::vector<expect::Expectation> read_expectations(const ExpectSection& section, std::vector<Mistake>& mistakes) {
+  std::vector<expect::Expectation> all;
+  for (const ExpectSection::One& one : section.all) {
+    if (auto read = expect::read_expectation(one.name, one.text, one.place, one.in_one_line, mistakes)) {
+      all.push_back(std::move(*read));
+    }
+  }
+  return all;
 }
 
 }  // namespace isochron

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/input_error.hpp"
+#include "expect/expectation.hpp"
 
 namespace isochron {
 
@@ -18,6 +19,9 @@ struct ExpectSection {
   std::vector<One> all;
   [[nodiscard]] bool empty() const { return all.empty(); }
 };
+
+/// What they say. Mistakes are appended.
+std::vector<expect::Expectation> read_expectations(const ExpectSection& section, std::vector<Mistake>& mistakes);
 
 /// After reading: a text in quotation marks begins behind them; one over several lines has no columns.
 void settle_places(ExpectSection& section, const std::string& file_text);

@@ -1,5 +1,6 @@
 #include "scenario/find_file.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,9 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that holds bin/ and lib/ of this Isochron.
+/// The folder that holds bin/ and lib/ of this Isochron: above the command, or above the library that this is in where
+/// somebody else's program has loaded it.
 fs::path home() {
   std::error_code ignored;
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&home), &here) != 0 && here.dli_fname != nullptr) {
+    const fs::path file = fs::absolute(here.dli_fname, ignored);
+    if (file.extension() == ".so") return file.parent_path().parent_path();
+  }
   return fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
 }
 

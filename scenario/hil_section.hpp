@@ -7,23 +7,23 @@
 
 #include "core/rate.hpp"
 #include "core/time.hpp"
-#include "hil/options.hpp"
+#include "programs/board/options.hpp"
 #include "scenario/section.hpp"
 
 namespace isochron {
 
 template <>
-struct Words<hil::OnLoss> {
+struct Words<programs::OnLoss> {
   static constexpr std::array<const char*, 3> list{"pause", "go-on", "end"};
 };
 template <>
-struct Words<hil::LinkCost> {
+struct Words<programs::LinkCost> {
   static constexpr std::array<const char*, 2> list{"charged", "removed"};
 };
 
 struct TargetSection : Section {
   int links = 8;
-  hil::OnLoss on_loss = hil::OnLoss::pause;
+  programs::OnLoss on_loss = programs::OnLoss::pause;
   std::optional<Fraction> cpu_quota;
 };
 template <class V>
@@ -38,7 +38,7 @@ struct HilSection : Section {
   FilePath key;
   bool sync = true;
   bool start = true;
-  hil::LinkCost link = hil::LinkCost::removed;
+  programs::LinkCost link = programs::LinkCost::removed;
   bool end_with_targets = true;
   WallSpan wait_for_targets = std::chrono::seconds(60);
   WallSpan wait_for_return = std::chrono::seconds(30);

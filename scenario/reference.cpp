@@ -107,6 +107,9 @@ class SectionWriter {
             {{"oneOf", Json::array({{{"type", "object"}, {"additionalProperties", {{"type", "string"}}}},
                                     {{"type", "array"}, {"items", {{"type", "string"}}}}})}}};
   }
+  static TypeText text_of(const BitRate& v, const std::string&) {
+    return {"rate", v.bits_per_s == 0 ? "none" : quote(Json(v.bits_per_s).dump() + "bit/s"), {{"type", "string"}}};
+  }
   static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
   static Json span_schema() {
     return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};

@@ -31,11 +31,13 @@ void describe(V& v, RosPublishSection& s) {
 struct RosDriveSection : Section {
   std::string field;
   std::string actuator;
+  double gain = 1;
 };
 template <class V>
 void describe(V& v, RosDriveSection& s) {
   v.required("field", s.field, "of the message, as in linear.x or data[2]");
   v.required("actuator", s.actuator, "that takes its value");
+  v.optional("gain", s.gain, "times this; what several entries say for one actuator is added up");
 }
 
 struct RosSubscribeSection : Section {

@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "scenario/expectations.hpp"
 #include "scenario/find_file.hpp"
 #include "scenario/timed_faults.hpp"
 
@@ -45,7 +44,7 @@ class Checker {
       say(scenario_.flows, "workers", "must be 1 to 256", "");
     if (scenario_.flows.capacity && *scenario_.flows.capacity < 1)
       say(scenario_.flows, "capacity", "must be at least 1", "");
-    if (!scenario_.world && scenario_.nodes.empty()) {
+    if (!scenario_.world && scenario_.nodes.empty() && !scenario_.ros2) {
       mistakes_.push_back({scenario_.place, "there is nothing to run", "give a `world` with `robots`, or `nodes`"});
     }
     if (scenario_.world) check_world(*scenario_.world);
@@ -107,23 +106,49 @@ class Checker {
     }
   }
   void check_node(const std::string& name, const NodeSection& node) {
-    const int kinds = (node.run.empty() ? 0 : 1) + (node.library.empty() ? 0 : 1) + (node.fmu.empty() ? 0 : 1);
+    const int kinds = (node.run.empty() ? 0 : 1) + (node.library.empty() ? 0 : 1) + (node.fmu.empty() ? 0 : 1) +
+                      (node.sumo ? 1 : 0) + (node.play ? 1 : 0);
     if (kinds != 1) {
-      mistakes_.push_back({node.place, "node `" + name + "` needs either `library`, `run` or `fmu`",
+      mistakes_.push_back({node.place, "node `" + name + "` needs either `library`, `run`, `fmu`, `sumo` or `play`",
                            "as in `library: room_nodes`, `run: [python3, heater.py]` or `fmu: motor.fmu`"});
     }
+    if (node.sumo) check_sumo(*node.sumo);
     if (node.every && *node.every <= SimSpan::zero()) say(node, "every", "must be positive", "");
-    for (const char* key : {"every", "parameters", "outputs", "tolerance", "solver", "solver_step", "process", "log"}) {
+    for (const char* key :
+         {"every", "parameters", "outputs", "tolerance", "solver", "solver_step", "process", "compute", "log"}) {
+      if (key == std::string("every") && node.sumo) continue;
       if (node.fmu.empty() && node.key_places.contains(key)) say(node, key, "is of nodes that are an `fmu`", "");
     }
     for (const char* key : {"type", "with"}) {
       if (!node.fmu.empty() && node.key_places.contains(key)) {
         say(node, key, "is not of nodes that are an `fmu`", "parameters of an FMU stand under `parameters`");
       }
+      if (node.sumo && node.key_places.contains(key)) {
+        say(node, key, "is not of nodes that are SUMO's", "options of SUMO stand under `sumo: {arguments: […]}`");
+      }
     }
+    for (const char* key : {"type", "with", "inputs"}) {
+      if (node.play && node.key_places.contains(key)) say(node, key, "is not of nodes that play a bag", "");
+    }
+    if (node.compute) check_step_cost(*node.compute);
+  }
+  void check_sumo(const SumoSection& sumo) {
+    if (sumo.config.empty() && sumo.network.empty()) {
+      mistakes_.push_back({sumo.place, "SUMO needs a `config` or a `network`", "as in `network: town.net.xml`"});
+    }
+    if (!(sumo.near > 0)) say(sumo, "near", "must be positive", "");
+    if (sumo.leave && !(*sumo.leave >= sumo.near)) say(sumo, "leave", "must not be less than `near`", "");
+    if (sumo.equipped.value < 0 || sumo.equipped.value > 1) say(sumo, "equipped", "must be from 0% to 100%", "");
+  }
+  void check_step_cost(const ComputeSection& compute) {
+    const bool fixed = compute.modelled && compute.modelled->deviation == SimSpan::zero() &&
+                       compute.modelled->per_clock_read == SimSpan::zero();
+    if (compute.contract == Contract::zero || (compute.contract == Contract::modelled && fixed)) return;
+    mistakes_.push_back({compute.place, "a node's step can cost nothing or a fixed time",
+                         "write `compute: zero` or `compute: {modelled: {fixed: 2ms}}`"});
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
-    const bool remote = scenario_.time.mode == Mode::hil && program.run.empty() && program.library.empty();
+    const bool remote = runs_on_target(scenario_, program) && program.run.empty() && program.library.empty();
     if (program.run.empty() == program.library.empty() && !remote) {
       mistakes_.push_back(
           {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
@@ -158,10 +183,10 @@ class Checker {
       mistakes_.push_back({input.place, "`stdin` with times needs a program whose clock is followed",
                            "add `clock: virtual`, or give a text or a file"});
     }
-    const Mode mode = scenario_.time.mode;
-    if (!input.lines.empty() && (mode == Mode::realtime || mode == Mode::hil)) {
-      mistakes_.push_back({input.place, "`stdin` with times is for simulated time, not for this mode",
-                           "use mode callback, consistent or repeatable, or give a text or a file"});
+    const bool elsewhere = runs_on_target(scenario_, program);
+    if (!input.lines.empty() && (scenario_.time.mode == Mode::realtime || elsewhere)) {
+      mistakes_.push_back(
+          {input.place, "`stdin` with times is for programs on simulated time that run here", "give a text or a file"});
     }
     SimSpan last;
     for (const InputLine& line : input.lines) {
@@ -222,6 +247,8 @@ std::string to_string(const StartUp& start_up) {
 
 std::string to_string(const StartDate& date) { return to_string(date.epoch); }
 
+bool from_word(DriverSection& /*section*/, const std::string& word) { return word == "program"; }
+
 bool from_word(ComputeSection& section, const std::string& word) {
   if (word == "zero") return section.contract = Contract::zero, true;
   if (word == "measured") return section.contract = Contract::measured, true;
@@ -239,6 +266,9 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
   std::vector<Mistake> mistakes;
   read_section(root, folder, scenario, mistakes);
   settle_contract(scenario.time.compute);
+  for (auto& [name, node] : scenario.nodes) {
+    if (node.compute) settle_contract(*node.compute);
+  }
   settle_places(scenario.expect, text);
   for (auto& [name, robot] : scenario.robots) {
     for (auto& [program_name, program] : robot.programs) {
@@ -261,6 +291,28 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides) {
   const std::string folder = std::filesystem::path(file).parent_path().string();
   return read_scenario(read_text(file), file, folder.empty() ? "." : folder, overrides);
+}
+
+bool runs_on_target(const Scenario& scenario, const ProgramSection& program) {
+  if (program.compute) return program.compute->contract == Contract::hardware;
+  const bool elsewhere = program.library.empty() && program.clock != ClockKind::virtual_;
+  return scenario.time.mode == Mode::hil && elsewhere;
+}
+
+bool has_boards(const Scenario& scenario) {
+  for (const auto& [robot, section] : scenario.robots) {
+    for (const auto& [name, program] : section.programs) {
+      if (runs_on_target(scenario, program)) return true;
+    }
+  }
+  return false;
+}
+
+bool runs_as_flows(const Scenario& scenario) {
+  const Mode mode = scenario.time.mode;
+  const bool exact = mode == Mode::callback || mode == Mode::consistent || mode == Mode::repeatable;
+  if (exact && (!scenario.nodes.empty() || scenario.ros || scenario.ros2)) return true;
+  return mode == Mode::repeatable && !scenario.flows.key_places.empty();
 }
 
 }  // namespace isochron

@@ -21,10 +21,14 @@
 #include "scenario/faults_section.hpp"
 #include "scenario/fmu_section.hpp"
 #include "scenario/hil_section.hpp"
+#include "scenario/networks_section.hpp"
 #include "scenario/parts_section.hpp"
+#include "scenario/play_section.hpp"
 #include "scenario/policy_section.hpp"
+#include "scenario/ros2_section.hpp"
 #include "scenario/ros_section.hpp"
 #include "scenario/section.hpp"
+#include "scenario/sumo_section.hpp"
 #include "scenario/v2x_section.hpp"
 #include "scenario/vehicle_section.hpp"
 
@@ -59,12 +63,16 @@ struct ModelledSection : Section {
   SimSpan fixed;
   SimSpan deviation;
   SimSpan per_clock_read;
+  SimSpan per_call;
+  SimSpan per_kilobyte;
 };
 template <class V>
 void describe(V& v, ModelledSection& s) {
   v.optional("fixed", s.fixed, "what one activation costs (the mean, if there is a deviation)");
   v.optional("deviation", s.deviation, "standard deviation of that cost, drawn from the run's seed");
   v.optional("per_clock_read", s.per_clock_read, "what each reading of the clock costs; for anytime planners");
+  v.optional("per_call", s.per_call, "what each call of the simulated system costs: sockets, pipes, processes");
+  v.optional("per_kilobyte", s.per_kilobyte, "what each 1024 bytes cost that such a call sends");
 }
 
 enum class Contract { zero, measured, recorded, modelled, hardware };
@@ -98,6 +106,13 @@ struct Words<OnEnd> {
   static constexpr std::array<const char*, 2> list{"end", "go-on"};
 };
 
+/// Which variants of the C library's functions are used: whatever suits this CPU, or those that every x86-64 has.
+enum class MathKind { native, portable };
+template <>
+struct Words<MathKind> {
+  static constexpr std::array<const char*, 2> list{"native", "portable"};
+};
+
 struct TimeSection : Section {
   Mode mode = Mode::callback;
   ComputeSection compute;
@@ -110,6 +125,7 @@ struct TimeSection : Section {
   WallSpan stall = std::chrono::seconds(5);
   OnEnd on_stall = OnEnd::go_on;
   WallSpan hang = std::chrono::seconds(30);
+  MathKind math = MathKind::native;
 };
 template <class V>
 void describe(V& v, TimeSection& s) {
@@ -134,6 +150,10 @@ void describe(V& v, TimeSection& s) {
   v.optional("stall", s.stall,
              "print who waits for whom when the run, or a part of its nodes, has not moved for this long");
   v.optional("on_stall", s.on_stall, "whether a run of nodes that stands still goes on waiting, or ends as failed");
+  v.optional(
+      "math", s.math,
+      "native: the C library's sin, exp and others as this CPU does them best; portable: as every x86-64 does them, "
+      "so that the digest is the same everywhere, also for programs");
 }
 
 struct WallsSection : Section {
@@ -239,6 +259,7 @@ struct ProgramSection : Section {
   bool best_effort = false;
   std::string to;
   ClockKind clock = ClockKind::native;
+  SystemKind system = SystemKind::simulated;
   std::optional<ComputeSection> compute;
   std::optional<Fraction> cpu_speed;
   Blocking blocking = Blocking::wall;
@@ -247,6 +268,7 @@ struct ProgramSection : Section {
   ByteSize memory{1 << 30};
   std::optional<InputSection> stdin_;
   StartUp startup;
+  bool ros2 = false;
   TargetSection target;
 };
 template <class V>
@@ -266,6 +288,9 @@ void describe(V& v, ProgramSection& s) {
   v.optional("to", s.to, "the program of this robot that receives what this one sends");
   v.optional("clock", s.clock,
              "virtual: the program knows nothing of Isochron; its clock and sleeps follow simulated time");
+  v.optional("system", s.system,
+             "with `clock: virtual`, whose its children, pipes and sockets are: simulated, so that they pass in "
+             "simulated time and are charged; or the host's, on the wall clock");
   v.optional("compute", s.compute, "as in time, for this program only");
   v.optional("cpu_speed", s.cpu_speed, "as in time, for this program only");
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
@@ -280,6 +305,9 @@ void describe(V& v, ProgramSection& s) {
   v.optional("startup", s.startup,
              "with `clock: virtual` and measured computing: what it executes before it first waits is free up to this "
              "CPU time, or `charged`");
+  v.optional(
+      "ros2", s.ros2,
+      "it is a node of ROS 2: it gets the domain and interface of `ros2`; what it says over DDS comes when it comes");
   v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
 }
 
@@ -331,6 +359,8 @@ struct NodeSection : Section {
   std::string library;
   std::vector<std::string> run;
   std::string fmu;
+  std::optional<SumoSection> sumo;
+  std::optional<PlaySection> play;
   std::string type;
   Named<std::string> with;
   Named<FlowSection> flows;
@@ -343,6 +373,7 @@ struct NodeSection : Section {
   std::optional<fmi::SolverKind> solver;
   std::optional<SimSpan> solver_step;
   FmuProcess process = FmuProcess::shared;
+  std::optional<ComputeSection> compute;
   bool log = false;
   std::string at;
   std::string host;
@@ -352,6 +383,8 @@ void describe(V& v, NodeSection& s) {
   v.optional("library", s.library, "the shared library that has it, in C++ or C");
   v.optional("run", s.run, "instead of a library: a program that is the node, in any language, and its arguments");
   v.optional("fmu", s.fmu, "instead of a library: an FMU, FMI 2.0 or 3.0");
+  v.optional("sumo", s.sumo, "instead of a library: traffic that SUMO simulates");
+  v.optional("play", s.play, "instead of a library: a bag that is played, each of its topics as a flow");
   v.optional("type", s.type, "its type in that library or program; may be left out where there is one only");
   v.optional("with", s.with, "its parameters");
   v.optional("flows", s.flows, "what to change of its outputs, by name: period, first, lookahead, capacity");
@@ -360,13 +393,18 @@ void describe(V& v, NodeSection& s) {
       "input: node.output, such as world.state or ROBOT/SENSOR.reading; of an FMU, variable: node.output.field, or "
       "`node.output.field in unit`");
   v.optional("drives", s.drives, "output: actuator of the world; the output carries a float64");
-  v.optional("every", s.every, "of an FMU: its communication step; as its description says if left out");
+  v.optional("every", s.every,
+             "of an FMU: its communication step, as its description says if left out; of SUMO: its step, 100ms if left "
+             "out");
   v.optional("parameters", s.parameters, "of an FMU: variable: value before the start; a list for an array");
   v.optional("outputs", s.outputs, "of an FMU: its flows, by name; one flow `out` with all its outputs if left out");
   v.optional("tolerance", s.tolerance, "of an FMU: of its solver, or of ours");
   v.optional("solver", s.solver, "of an FMU for model exchange, which brings none: `cvode` if left out");
   v.optional("solver_step", s.solver_step, "of solver rk4; `every` if left out");
   v.optional("process", s.process, "of an FMU: where it runs; an FMU that may be there once in a process gets its own");
+  v.optional(
+      "compute", s.compute,
+      "of an FMU: what a step costs: its outputs are there so much later; `zero` if left out, or `{modelled: …}`");
   v.optional("log", s.log, "of an FMU: whether it is asked to log; what it says is on its flow `log`");
   v.optional("at", s.at,
              "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
@@ -385,6 +423,7 @@ struct NetworkSection : Section {
   WallSpan lost_after = std::chrono::seconds(10);
   FilePath key;
   std::uint32_t domain = 0;
+  std::uint32_t restarts = 0;
   std::string interface;
   std::vector<std::string> hosts;
 };
@@ -393,6 +432,8 @@ void describe(V& v, NetworkSection& s) {
   v.optional("carrier", s.carrier, "what carries messages between nodes that run with --node or launch");
   v.optional("federation", s.federation, "keeps runs on one network apart; the scenario's name if left out");
   v.optional("lost_after", s.lost_after, "a node that is silent for so long is given up");
+  v.optional("restarts", s.restarts,
+             "of `launch`: how many times a node that is lost is started again and catches up; 0: it ends the run");
   v.optional("key", s.key, "file with the key that all nodes share; ISOCHRON_KEY in the environment does as well");
   v.optional("domain", s.domain, "of DDS");
   v.optional("interface", s.interface, "of DDS: name or address of the network interface");
@@ -464,8 +505,10 @@ struct Scenario : Section {
   std::optional<V2xSection> v2x;
   FlowsSection flows;
   NetworkSection network;
+  Named<SimulatedNetworkSection> networks;
   FaultsSection faults;
   std::optional<RosSection> ros;
+  std::optional<Ros2Section> ros2;
   TimeSection time;
   HilSection hil;
   JournalSection journal;
@@ -489,9 +532,13 @@ void describe(V& v, Scenario& s) {
   v.optional("v2x", s.v2x, "agents talk by radio");
   v.optional("flows", s.flows, "how nodes are run");
   v.optional("network", s.network, "how nodes in several processes and on several hosts reach each other");
+  v.optional("networks", s.networks,
+             "simulated networks between robots, by name, over which programs with `clock: virtual` talk; all robots "
+             "on one, 10.0.0.1 and up, if left out");
   v.optional("faults", s.faults,
              "what is bad on purpose: links of agents, of nodes over TCP, to targets; and what breaks when");
-  v.optional("ros", s.ros, "ordinary ROS nodes that take part, over topics and /clock");
+  v.optional("ros", s.ros, "ordinary ROS 1 nodes that take part, over topics and /clock");
+  v.optional("ros2", s.ros2, "nodes of ROS 2 that take part, over DDS: topics, /clock and services");
   v.optional("time", s.time, "by which rule time passes");
   v.optional("hil", s.hil, "mode hil: hardware in the loop");
   v.optional("journal", s.journal, "what the run leaves");
@@ -504,5 +551,14 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 /// The same from text, for tests and fuzzing; files named in it are looked for in `folder`.
 Scenario read_scenario(const std::string& text, const std::string& file, const std::string& folder,
                        const std::vector<Override>& overrides = {});
+
+/// Whether this program runs on a board: its contract says so, or the mode where it has none.
+bool runs_on_target(const Scenario& scenario, const ProgramSection& program);
+/// Whether any program does.
+bool has_boards(const Scenario& scenario);
+
+/// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts: where there are
+/// `nodes` or ROS nodes, or, in mode repeatable, where the scenario speaks of flows.
+bool runs_as_flows(const Scenario& scenario);
 
 }  // namespace isochron

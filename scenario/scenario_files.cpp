@@ -27,6 +27,7 @@ class Collector {
   /// Files keep their places relative to each other, so that paths in the scenario mean the same there.
   void add(const fs::path& file, bool secret = false) {
     const fs::path path = whole(file);
+    if (std::error_code ignored; fs::is_directory(path, ignored)) return add_definitions(path);
     if (!is_file(path) || !seen_.insert(path.string()).second) return;
     files_.push_back({path.string(), path.string(), secret});
     if (path.extension() == ".xml") add_included_by(path);
@@ -49,6 +50,12 @@ class Collector {
   [[nodiscard]] std::vector<NeededFile> take() { return std::move(files_); }
 
  private:
+  /// A package of message types.
+  void add_definitions(const fs::path& folder) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() == ".msg") add(entry.path());
+    }
+  }
   /// Meshes, textures and other parts of a model: file="…", next to it or in the folder that its compiler names.
   void add_included_by(const fs::path& model) {
     std::ifstream in(model);
@@ -131,6 +138,7 @@ std::vector<NeededFile> needed_files(const Scenario& scenario, const std::vector
     others = others || own == scenario.nodes.end();
     if (own == scenario.nodes.end()) continue;
     collector.add_library(own->second.library);
+    collector.add_library(own->second.fmu);
     collector.add_command(own->second.run);
   }
   for (const auto& [name, robot] : scenario.robots) {

@@ -76,6 +76,7 @@ struct V2xSection : Section {
   RadioKind medium = RadioKind::dsrc;
   std::vector<std::string> equipped;
   std::vector<std::string> deaf;
+  std::vector<std::string> quiet;
   bool advice = true;
   bool warning = true;
   double antenna = 0.95;
@@ -96,6 +97,7 @@ void describe(V& v, V2xSection& s) {
   v.optional("equipped", s.equipped,
              "cars with a radio; all if left out. Lights have one if an intersection is theirs");
   v.optional("deaf", s.deaf, "cars that talk, and whose drivers make nothing of what they hear");
+  v.optional("quiet", s.quiet, "cars whose unit sends nothing of its own: their programs say what there is to say");
   v.optional("advice", s.advice, "drivers take the speed advice for the green");
   v.optional("warning", s.warning, "drivers brake when warned of somebody behind the corner");
   v.optional("antenna", s.antenna, "height over a car's middle, m");

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 
 namespace isochron::tasks {
 namespace {

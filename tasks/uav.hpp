@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/sensor_types.hpp"
+#include "msg/sensor_types.hpp"
 #include "tasks/task.hpp"
 #include "tasks/tracker.hpp"
 

@@ -61,6 +61,7 @@ class DeskReactor final : public Reactor {
     return std::unique_ptr<DatagramPort>(std::make_unique<DeskPort>(at, receiver_));
   }
   void run() override {}
+  bool poll(WallTime) override { return false; }
   void stop() override {}
 
  private:

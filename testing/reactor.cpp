@@ -54,7 +54,10 @@ void SimulatedReactor::wake_at(WallTime t, TimerId timer) {
 void SimulatedReactor::fire(TimerId timer) {
   if (scheduler_.now() < frozen_until_) return wake_at(frozen_until_, timer);
   const auto entry = due_.extract(timer);
-  if (entry) entry.mapped()();
+  if (!entry) return;
+  ++fired_;
+  entry.mapped()();
+  if (const auto wake = std::exchange(waker_, nullptr)) wake();
 }
 
 void SimulatedReactor::cancel(TimerId timer) { const auto closure = due_.extract(timer); }
@@ -128,6 +131,15 @@ void SimulatedReactor::run() {
   while (!stopped_ && scheduler_.step()) {
   }
   stopped_ = false;
+}
+
+/// The world goes on meanwhile: in a task by sleeping, elsewhere by running it.
+bool SimulatedReactor::poll(WallTime until) {
+  const std::uint64_t before = fired_;
+  scheduler_.sleep_until(std::max(until - clock_offset_, scheduler_.now()),
+                         [this](std::function<void()> wake) { waker_ = std::move(wake); });
+  waker_ = nullptr;
+  return fired_ != before;
 }
 
 void SimulatedReactor::kill() {

@@ -37,6 +37,7 @@ class SimulatedReactor final : public Reactor {
   std::unique_ptr<Stream> connect(const Address& to) override;
   Result<std::unique_ptr<DatagramPort>, NetError> open_datagrams(const Address& at) override;
   void run() override;
+  bool poll(WallTime until) override;
   void stop() override { stopped_ = true; }
 
   /// No callback for this long, then all that was due: a process that was swapped out.
@@ -76,7 +77,9 @@ class SimulatedReactor final : public Reactor {
   WallTime frozen_until_ = WallTime::zero();
   WallSpan clock_offset_;
   bool stopped_ = false;
-  int objects_ = 0;  // streams, listeners and ports that still refer to us
+  std::uint64_t fired_ = 0;
+  std::function<void()> waker_;  // of who polls
+  int objects_ = 0;              // streams, listeners and ports that still refer to us
 };
 
 }  // namespace isochron

@@ -141,6 +141,29 @@ void Scheduler::resume(Task* task) {
   running_ = nullptr;
 }
 
+void Scheduler::sleep_until(WallTime t, const std::function<void(std::function<void()> wake)>& give) {
+  const auto woken = std::make_shared<bool>(false);  // shared with whoever may wake us, also when it is over
+  if (running_ == nullptr) {
+    ENSURE(!in_event_, "a callback must not sleep");
+    give([woken] { *woken = true; });
+    while (!*woken && !queue_.empty() && queue_.begin()->first.time <= t) step();
+    if (!*woken) now_ = std::max(now_, t);
+    *woken = true;
+    return;
+  }
+  Task* task = running_;
+  const EventId alarm = at(t, [this, task, woken] {
+    *woken = true;
+    resume(task);
+  });
+  give([this, task, woken, alarm] {
+    if (std::exchange(*woken, true)) return;
+    cancel(alarm);
+    at(now_, [this, task] { resume(task); });
+  });
+  task->yield();
+}
+
 void Scheduler::sleep_until(WallTime t) {
   if (running_ == nullptr) {
     ENSURE(!in_event_, "a callback must not sleep");

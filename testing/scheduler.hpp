@@ -66,6 +66,10 @@ class Scheduler {
   /// Starts a task: `body` runs on a stack of its own from now on, and shares the machine by sleeping on clock().
   void spawn(std::string name, std::function<void()> body);
 
+  /// Sleeps until t, or until it is woken: `give` is told how, before the sleep begins. Outside of tasks the world runs
+  /// meanwhile.
+  void sleep_until(WallTime t, const std::function<void(std::function<void()> wake)>& give);
+
   /// Runs the next event; false when there is none.
   bool step();
   /// Runs everything that is due up to and including t; afterwards now() == t.

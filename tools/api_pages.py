@@ -13,12 +13,12 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 CPP = {
-    "A robot program": ["client/client.hpp", "core/robot_types.hpp", "core/sensor_types.hpp", "core/time.hpp", "core/message.hpp"],
+    "A robot program": ["client/client.hpp", "msg/robot_types.hpp", "msg/sensor_types.hpp", "core/time.hpp", "core/message.hpp"],
     "A controller in a library": ["world/controller.hpp"],
     "A node": ["flow/user_node.hpp"],
     "An engine of one's own": ["world/engine.hpp"],
     "Real time": ["rt/thread.hpp", "rt/period.hpp", "rt/ring.hpp", "rt/latest_value.hpp", "rt/barrier_scheduler.hpp"],
-    "Running scenarios from C++": ["scenario/scenario.hpp", "scenario/run.hpp", "scenario/run_control.hpp"],
+    "Running scenarios from C++": ["scenario/scenario.hpp", "run/run.hpp", "run/run_control.hpp"],
     "Reading journals": ["journal/mcap_reader.hpp", "journal/decode.hpp"],
 }
 

@@ -35,15 +35,30 @@ void LivePage::received(std::string_view bytes, bool binary) {
   (void)grant(bytes, live_.watch());
 }
 
-void LivePage::plot(const std::string& topic, const std::string& field) {
+std::optional<double> LivePage::Plot::value(std::span<const std::byte> record) {
+  return number ? number->number(record) : decoder->number(record, field);
+}
+
+std::optional<LivePage::Plot> LivePage::plot_of(const std::string& topic, const std::string& field) {
+  if (topic.empty()) {
+    const Names names = live_.names();
+    const auto number = names.find(field);
+    if (!number || number->quantity == Quantity::text) return std::nullopt;
+    return Plot{topic, field, number->channel, std::nullopt, names.reader(*number)};
+  }
   const auto channel = live_.channel_of(topic);
-  if (!channel) return;
+  if (!channel) return std::nullopt;
   auto decoder = decoder_of(live_.tap().channels(*channel).front());
-  if (!decoder) return;
+  if (!decoder) return std::nullopt;
+  return Plot{topic, field, *channel, std::move(decoder), std::nullopt};
+}
+
+void LivePage::plot(const std::string& topic, const std::string& field) {
+  auto made = plot_of(topic, field);
   const std::lock_guard guard(lock_);
-  if (plots_.size() >= plots_max) return;
-  plots_.push_back({topic, field, *channel, std::move(*decoder)});
-  live_.follow(*channel);
+  if (!made || plots_.size() >= plots_max) return;
+  live_.follow(made->channel);
+  plots_.push_back(std::move(*made));
 }
 
 void LivePage::unplot(const std::string& topic, const std::string& field) {
@@ -57,11 +72,11 @@ void LivePage::unplot(const std::string& topic, const std::string& field) {
 void LivePage::records(const std::deque<LiveRecord>& records) {
   if (records.empty()) return;
   const std::lock_guard guard(lock_);
-  for (const Plot& plot : plots_) {
+  for (Plot& plot : plots_) {
     Decimator line(records.front().time.seconds(), records.back().time.seconds(), samples_per_look);
     for (const LiveRecord& record : records) {
       if (record.channel != plot.channel) continue;
-      if (const auto value = plot.decoder.number(std::as_bytes(std::span(record.payload)), plot.field))
+      if (const auto value = plot.value(std::as_bytes(std::span(record.payload))))
         line.add(record.time.seconds(), *value);
     }
     const PlotLine values = line.finish();

@@ -27,8 +27,11 @@ class LivePage final : public Session {
   struct Plot {
     std::string topic, field;
     std::size_t channel;
-    Decoder decoder;
+    std::optional<Decoder> decoder;      // of a topic's field
+    std::optional<NumberReader> number;  // without a topic: the field is a name
+    [[nodiscard]] std::optional<double> value(std::span<const std::byte> record);
   };
+  [[nodiscard]] std::optional<Plot> plot_of(const std::string& topic, const std::string& field);
   void plot(const std::string& topic, const std::string& field);
   void unplot(const std::string& topic, const std::string& field);
 

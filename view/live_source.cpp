@@ -278,22 +278,32 @@ Answer LiveSource::about() {
       if (PositionReader::make(channel, &schema)) bodies.push_back(definition.topic);
     }
   }
-  return json_text(Json{{"live", true},
-                        {"file", ""},
-                        {"scenario", scenario_name_},
-                        {"mode", mode_},
-                        {"seed", seed_},
-                        {"end_s", duration_.seconds()},
-                        {"bodies", bodies},
-                        {"participants", participants},
-                        {"channels", channels},
-                        {"report", nullptr},
-                        {"can_break", {{"delay", programs_}, {"blind", sensors_}, {"cut", robots_}}},
-                        {"scenario_text", text_}});
+  return json_text(
+      Json{{"live", true},
+           {"file", ""},
+           {"scenario", scenario_name_},
+           {"mode", mode_},
+           {"seed", seed_},
+           {"end_s", duration_.seconds()},
+           {"bodies", bodies},
+           {"participants", participants},
+           {"channels", channels},
+           {"report", nullptr},
+           {"can_break",
+            {{"delay", programs_}, {"stop", programs_}, {"blind", sensors_}, {"freeze", sensors_}, {"cut", robots_}}},
+           {"scenario_text", text_}});
 }
 
 Answer LiveSource::frames(Window, SimSpan) { return FrameWriter().finish(); }
-Answer LiveSource::series(const std::string&, const std::string&, Window, std::size_t) {
+/// What was is not kept; what comes is sent to the page that plots it.
+Answer LiveSource::series(const std::string& topic, const std::string& field, Window, std::size_t) {
+  if (topic.empty()) {
+    const Names known = names();
+    const auto number = known.find(field);
+    const std::string hint = number ? "" : known.hint(field);
+    if (!number) return fail("there is no number called " + field + (hint.empty() ? "" : "; " + hint));
+    if (number->quantity == Quantity::text) return fail(field + " is text, not a number");
+  }
   return std::string(R"({"t":[],"v":[]})");
 }
 
@@ -349,7 +359,21 @@ Answer LiveSource::schema(const std::string& topic) {
   return json_text(Json{{"name", schema.name}, {"encoding", schema.encoding}, {"text", schema.text}});
 }
 
+Names LiveSource::names() {
+  Names names;
+  const auto channels = tap_.channels();
+  for (std::size_t i = 0; i < channels.size(); ++i) names.add(i, channels[i]);
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (!names.names_are_in_records(i)) continue;
+    tap_.keep(i);
+    const LiveRecord record = tap_.kept(i);
+    if (!record.payload.empty()) names.learn(i, std::as_bytes(std::span(record.payload)));
+  }
+  return names;
+}
+
 Answer LiveSource::fields(const std::string& topic) {
+  if (topic.empty()) return json_text(Json(names().numbers()));
   const auto channel = channel_of(topic);
   if (!channel) return fail("there is no topic `" + topic + "` yet");
   tap_.keep(*channel);

@@ -13,7 +13,8 @@
 #include <memory>
 #include <thread>
 
-#include "scenario/run.hpp"
+#include "journal/names.hpp"
+#include "run/run.hpp"
 #include "view/live_tap.hpp"
 #include "view/run_source.hpp"
 #include "view/web_server.hpp"
@@ -39,6 +40,8 @@ class LiveSource final : public RunSource {
   [[nodiscard]] LiveTap& tap() { return tap_; }
   [[nodiscard]] RunWatch& watch() { return watch_; }
   [[nodiscard]] std::optional<std::size_t> channel_of(const std::string& topic) const;
+  /// What the numbers of the run are called, as far as they are known by now.
+  [[nodiscard]] Names names();
   /// The run has ended; pages are told to load it as a recorded one.
   void ended(const RunReport& report);
 

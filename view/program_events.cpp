@@ -1,6 +1,6 @@
 #include "view/program_events.hpp"
 
-#include "scenario/program_record.hpp"
+#include "run/program_record.hpp"
 
 namespace isochron::view {
 

@@ -7,6 +7,7 @@
 #include "journal/decode.hpp"
 #include "journal/digest.hpp"
 #include "journal/journal_metadata.hpp"
+#include "journal/named_series.hpp"
 #include "view/decimate.hpp"
 #include "view/frame_writer.hpp"
 #include "view/poses.hpp"
@@ -218,8 +219,28 @@ Answer RecordedSource::frames(Window window, SimSpan step) {
   });
 }
 
+namespace {
+
+std::string line_text(Decimator& line) {
+  const PlotLine plot = line.finish();
+  return json_text(Json{{"t", plot.times}, {"v", plot.values}});
+}
+
+/// Of a number by its name in the journal.
+Answer named_series(McapReader& reader, const std::string& name, Window window, std::size_t points) {
+  const auto series = read_named(reader, names_of(reader), name, window.from, window.to);
+  if (!series) return fail(series.error());
+  const SimTime to = std::min(window.to, end_of(reader) + SimSpan::from_ns(1));
+  Decimator line(window.from.seconds(), to.seconds(), points);
+  for (std::size_t i = 0; i < series->times.size(); ++i) line.add(series->times[i].seconds(), series->values[i]);
+  return line_text(line);
+}
+
+}  // namespace
+
 Answer RecordedSource::series(const std::string& topic, const std::string& field, Window window, std::size_t points) {
   return ask([&](McapReader& reader) -> Answer {
+    if (topic.empty()) return named_series(reader, field, window, points);
     const mcap::Channel* channel = reader.channel(topic);
     if (channel == nullptr) return fail(no_topic(topic));
     const auto decoder = Decoder::make(*channel, reader.schema_of(*channel));
@@ -236,8 +257,7 @@ Answer RecordedSource::series(const std::string& topic, const std::string& field
       }
     }
     if (any && !named) return fail("`" + topic + "` has no number `" + field + "`");
-    const PlotLine plot = line.finish();
-    return json_text(Json{{"t", plot.times}, {"v", plot.values}});
+    return line_text(line);
   });
 }
 
@@ -271,6 +291,7 @@ Answer RecordedSource::schema(const std::string& topic) {
 
 Answer RecordedSource::fields(const std::string& topic) {
   return ask([&](McapReader& reader) -> Answer {
+    if (topic.empty()) return json_text(Json(names_of(reader).numbers()));
     const mcap::Channel* channel = reader.channel(topic);
     if (channel == nullptr) return fail(no_topic(topic));
     const auto decoder = Decoder::make(*channel, reader.schema_of(*channel));

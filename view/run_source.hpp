@@ -32,6 +32,7 @@ class RunSource {
   virtual ~RunSource() = default;
   virtual Answer about() = 0;
   virtual Answer frames(Window window, SimSpan step) = 0;
+  /// Without a topic the field is a name of the journal (journal/names.hpp), and fields() has all of them.
   virtual Answer series(const std::string& topic, const std::string& field, Window window, std::size_t points) = 0;
   virtual Answer latest(const std::string& topic, SimTime at) = 0;
   virtual Answer schema(const std::string& topic) = 0;

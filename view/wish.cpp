@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenario/injected_faults.hpp"
+#include "run/injected_faults.hpp"
 #include "view/json_fields.hpp"
 
 namespace isochron::view {
@@ -31,7 +31,7 @@ Mark mark_in(const std::string& wish, const Json& json) {
   if (wish == "set")
     return {.what = "set", .about = text_in(json, "actuator"), .force = {number_in(json, "value", 0), 0, 0}};
   const std::string fault = text_in(json, "what");
-  if (wish != "fault" || !InjectedFaults::is_fault(fault)) return {};
+  if (wish != "fault" || !(InjectedFaults::is_fault(fault) || fault == "freeze")) return {};
   return {.what = fault,
           .about = text_in(json, "about"),
           .seconds = std::clamp(number_in(json, "seconds", 1), 0.0, seconds_max)};

@@ -12,7 +12,7 @@
 
 #include <string_view>
 
-#include "scenario/run.hpp"
+#include "run/run.hpp"
 
 namespace isochron::view {
 

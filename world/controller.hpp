@@ -36,7 +36,7 @@ class Senses {
   virtual ~Senses() = default;
   /// Of this robot by name, of another one as "prey/imu". Throws InputError with the nearest name.
   [[nodiscard]] virtual std::uint32_t find(std::string_view sensor) const = 0;
-  /// The newest reading; null when there is none yet. `latest(i)->decode(message)` with core/ros_messages.hpp.
+  /// The newest reading; null when there is none yet. `latest(i)->decode(message)` with msg/ros_messages.hpp.
   [[nodiscard]] virtual const Reading* latest(std::uint32_t sensor) const = 0;
   /// For a sensor without a period: lets it look, and says when the answer is there.
   virtual SimTime ask(std::uint32_t sensor) = 0;

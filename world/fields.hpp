@@ -22,6 +22,7 @@ class PenaltyWalls final : public Part {
   };
   PenaltyWalls(std::vector<std::uint32_t> bodies, Settings settings);
   void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
+  void set(const Settings& settings) { settings_ = settings; }
   /// On a body at x, one axis.
   [[nodiscard]] static double force(double x, const Settings& settings);
 
@@ -35,6 +36,7 @@ class Wind final : public Part {
  public:
   Wind(std::vector<std::uint32_t> bodies, Vec3 velocity, double drag);
   void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
+  void set(const Vec3& velocity, double drag) { velocity_ = velocity, drag_ = drag; }
 
  private:
   std::vector<std::uint32_t> bodies_;

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/engine.hpp"
 #include "world/state.hpp"
 

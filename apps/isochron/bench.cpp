@@ -1,22 +1,26 @@
 #include "bench/bench.hpp"
 
 #include "agents/bench/agents_bench.hpp"
+#include "apps/isochron/bench_command.hpp"
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
-#include "coordinator/bench/coordinator_bench.hpp"
+#include "bridge/ros2/bench/ros2_bench.hpp"
 #include "core/bench/core_bench.hpp"
 #include "core/foreign_text.hpp"
 #include "expect/bench/expect_bench.hpp"
 #include "flow/bench/flow_bench.hpp"
-#include "hil/bench/hil_bench.hpp"
 #include "journal/bench/journal_bench.hpp"
 #include "link/bench/link_bench.hpp"
+#include "programs/bench/coordinator_bench.hpp"
+#include "programs/bench/stacks_bench.hpp"
+#include "programs/board/bench/hil_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
-#include "scenario/bench/flow_run_bench.hpp"
-#include "scenario/bench/fmu_bench.hpp"
-#include "scenario/bench/network_bench.hpp"
-#include "scenario/bench/realtime_bench.hpp"
+#include "run/bench/flow_run_bench.hpp"
+#include "run/bench/fmu_bench.hpp"
+#include "run/bench/network_bench.hpp"
+#include "run/bench/realtime_bench.hpp"
+#include "run/bench/sumo_bench.hpp"
 #include "v2x/bench/v2x_bench.hpp"
 #include "view/bench/view_bench.hpp"
 #include "world/bench/world_bench.hpp"
@@ -33,6 +37,7 @@ void bench_world_and_sensors(bench::Report& report) {
 void bench_links(bench::Report& report) {
   bench::bench_link(report);
   bench::bench_network(report);
+  bench::bench_ros2(report);
 }
 
 void bench_rt_and_requests(bench::Report& report) {
@@ -43,7 +48,9 @@ void bench_rt_and_requests(bench::Report& report) {
 void bench_flow_and_runs(bench::Report& report) {
   bench::bench_flow(report);
   bench::bench_flow_runs(report);
+  bench_nodes(report);
   bench::bench_fmus(report);
+  bench::bench_sumo(report);
 }
 
 struct Group {
@@ -51,12 +58,20 @@ struct Group {
   void (*measure)(bench::Report&);
 };
 constexpr Group groups[] = {
-    {"core", bench::bench_core},     {"journal", bench::bench_journal},
-    {"expect", bench::bench_expect}, {"world", bench_world_and_sensors},
-    {"flow", bench_flow_and_runs},   {"coordinator", bench::bench_coordinator},
-    {"hil", bench::bench_hil},       {"rt", bench_rt_and_requests},
-    {"v2x", bench::bench_v2x},       {"links", bench_links},
-    {"agents", bench::bench_agents}, {"view", bench::bench_view},
+    {"core", bench::bench_core},
+    {"journal", bench::bench_journal},
+    {"expect", bench::bench_expect},
+    {"world", bench_world_and_sensors},
+    {"flow", bench_flow_and_runs},
+    {"coordinator", bench::bench_coordinator},
+    {"programs", bench::bench_stacks},
+    {"hil", bench::bench_hil},
+    {"rt", bench_rt_and_requests},
+    {"v2x", bench::bench_v2x},
+    {"links", bench_links},
+    {"agents", bench::bench_agents},
+    {"view", bench::bench_view},
+    {"runs", bench_runs},
 };
 
 std::string line(const bench::Figure& f) {

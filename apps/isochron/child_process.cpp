@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -92,22 +93,28 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::str
   if (input) write_all(input_, *input);
 }
 
-ChildProcess::ChildProcess(const std::function<int()>& what, const std::string& out_file) {
+ChildProcess::ChildProcess(const std::function<int()>& what, const std::string& out_file)
+    : ChildProcess(what, out_file, false) {}
+
+ChildProcess::ChildProcess(const std::function<int()>& what, const std::string& out_file, bool listens) {
   const int out = open_for_words(out_file);
   const Pipe err = make_pipe();
   complaints_ = err.from;
   fcntl(complaints_, F_SETFL, O_NONBLOCK);
-  const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const Pipe in = listens ? make_pipe() : Pipe{::open("/dev/null", O_RDONLY | O_CLOEXEC), -1};
   const pid_t parent = getpid();
   std::fflush(nullptr);
   pid_ = fork();
   if (pid_ == 0) {
-    settle(in, out, err.to, parent);
+    settle(in.from, out, err.to, parent);
+    // The ends of others' pipes too, which would not end otherwise.
+    if (listens) close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     const int code = what();
     std::fflush(nullptr);
     _exit(code);
   }
-  for (const int fd : {in, out, err.to}) close(fd);
+  for (const int fd : {in.from, out, err.to}) close(fd);
+  input_ = in.to;
   if (pid_ < 0) throw std::runtime_error(std::string("no process can be started: ") + std::strerror(errno));
 }
 
@@ -118,6 +125,12 @@ ChildProcess::~ChildProcess() {
   }
   if (complaints_ >= 0) close(complaints_);
   end_input();
+}
+
+void ChildProcess::tell(const std::string& text) const {
+  if (input_ < 0 || ended_) return;
+  fcntl(input_, F_SETFL, O_NONBLOCK);
+  write_all(input_, text);
 }
 
 void ChildProcess::end_input() {

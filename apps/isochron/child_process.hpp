@@ -23,15 +23,19 @@ class ChildProcess {
   /// if there is one, and sees the end of it only after end_input(), or when we are gone.
   ChildProcess(const std::vector<std::string>& words, const std::string& out_file, const std::string& err_file = "",
                const std::optional<std::string>& input = {});
-  /// The same with a function of ours instead of a command: a copy of this process, which starts at once. What it
-  /// returns is the code. Requires: no other thread runs here.
-  ChildProcess(const std::function<int()>& what, const std::string& out_file);
-  ~ChildProcess();  // kills it if it still runs
+  /// The same with a function of ours instead of a command: a copy of this process, which starts at once. If it
+  /// `listens`, it can be told things on its standard input, and has none of our other files open. What it returns is
+  /// the code. Requires: no other thread runs here.
+  ChildProcess(const std::function<int()>& what, const std::string& out_file, bool listens);
+  ChildProcess(const std::function<int()>& what, const std::string& out_file);  // that does not
+  ~ChildProcess();                                                              // kills it if it still runs
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   [[nodiscard]] bool ended();
   void wait();
+  /// On its standard input, if it has one. Never blocks: what does not fit into the pipe is lost.
+  void tell(const std::string& text) const;
   void end_input();
   void signal(int number) const;
   /// Where its complaints come out, without blocking; -1 if they go into a file.

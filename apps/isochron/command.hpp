@@ -23,12 +23,15 @@ using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
+void add_fork(CLI::App& app, Action& action);
+void add_bisect(CLI::App& app, Action& action);
 void add_view(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_launch(CLI::App& app, Action& action);
 void add_nodes(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_journal(CLI::App& app, Action& action);
 void add_v2x(CLI::App& app, Action& action);
@@ -37,6 +40,7 @@ void add_journal_export(CLI::App& journal, Action& action);
 /// `serve agents`; called by add_serve.
 void add_serve_agents(CLI::App& serve, Action& action);
 void add_serve_comm(CLI::App& serve, Action& action);
+void add_serve_fmu(CLI::App& serve, Action& action);
 void add_join(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);

@@ -6,7 +6,9 @@ namespace {
 
 std::string words_of(const CLI::App& app) {
   std::string words;
-  for (const CLI::App* verb : app.get_subcommands({})) words += verb->get_name() + " ";
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (!verb->get_group().empty()) words += verb->get_name() + " ";
+  }
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
   }
@@ -21,7 +23,20 @@ std::string script(const CLI::App& app) {
   }
   text += "    *) words='" + words_of(app) + "' ;;\n  esac\n";
   text += "  if [ \"$COMP_CWORD\" -eq 1 ]; then words='" + words_of(app) + "'; fi\n";
-  text += "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\n";
+  // Numbers of the journal on the line, wherever names are wanted; behind the last comma of a list.
+  text +=
+      "  local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} word journal=\n"
+      "  for word in \"${COMP_WORDS[@]}\"; do case $word in *.mcap) journal=$word ;; esac; done\n"
+      "  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]} $before\" in\n"
+      "    journal\\ export\\ *.mcap | *\\ --plot | *\\ --by)\n"
+      "      if [ -f \"$journal\" ]; then\n"
+      "        local head=; case $now in *,*) head=${now%,*}, ;; esac\n"
+      "        COMPREPLY=($(compgen -P \"$head\" -W \"$(isochron journal names \"$journal\" 2>/dev/null)\" -- "
+      "\"${now##*,}\"))\n"
+      "        return\n"
+      "      fi ;;\n"
+      "  esac\n";
+  text += "  COMPREPLY=($(compgen -W \"$words\" -- \"$now\"))\n}\n";
   return text + "complete -o default -F _isochron isochron\n";
 }
 

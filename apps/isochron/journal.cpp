@@ -26,8 +26,10 @@ int diff(const std::string& a, const std::string& b, bool json) {
   McapReader first = open(disk, a), second = open(disk, b);
   const Comparison comparison = compare(first, second);
   if (json) {
-    nlohmann::ordered_json out{
-        {"equal", !comparison.first}, {"equal_records", comparison.equal_records}, {"notes", comparison.notes}};
+    nlohmann::ordered_json out{{"equal", !comparison.first},
+                               {"equal_records", comparison.equal_records},
+                               {"made_of", comparison.made_of},
+                               {"notes", comparison.notes}};
     if (comparison.first) {
       const Difference& d = *comparison.first;
       out["first"] = {{"topic", d.topic},
@@ -41,11 +43,12 @@ int diff(const std::string& a, const std::string& b, bool json) {
     return comparison.first ? exit_no : exit_fine;
   }
   std::string text;
+  for (const std::string& part : comparison.made_of) text += yellow("made of: ") + part + "\n";
   if (comparison.first) {
-    text = red("different") + " after " + std::to_string(comparison.equal_records) + " equal records\n" +
-           to_string(*comparison.first) + "\n";
+    text += red("different") + " after " + std::to_string(comparison.equal_records) + " equal records\n" +
+            to_string(*comparison.first) + "\n";
   } else {
-    text = green("equal") + ": " + std::to_string(comparison.equal_records) + " records\n";
+    text += green("equal") + ": " + std::to_string(comparison.equal_records) + " records\n";
   }
   for (const std::string& note : comparison.notes) text += yellow("note: ") + note + "\n";
   print(text);

@@ -1,6 +1,10 @@
 // `isochron journal export`: any number of any journal as CSV, for whatever tool the reader likes; `journal names`:
 // what they are called.
 
+#include <algorithm>
+#include <fstream>
+#include <functional>
+
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/distance.hpp"
 #include "apps/isochron/journal_trace.hpp"
@@ -9,12 +13,13 @@
 #include "journal/decode.hpp"
 #include "journal/disk.hpp"
 #include "journal/named_series.hpp"
+#include "journal/table.hpp"
 
 namespace isochron::app {
 namespace {
 
 struct Flags {
-  std::string file, topic, fields;
+  std::string file, topic, fields, parquet, hdf5;
   bool csv = false, trace = false;
 };
 
@@ -120,26 +125,22 @@ class NamedTable {
     }
     return all;
   }
-  void add(const MessageView& message, std::string& text) {
+  /// Told of each row when it is whole.
+  using Row = std::function<void(SimTime, const std::vector<std::optional<double>>&)>;
+  void add(const MessageView& message, const Row& told) {
     bool taken = false;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       taken = taken || (columns_[i].topic == message.channel->topic && cells_[i]);
     }
-    if (message.time != time_ || taken) flush(text);
+    if (message.time != time_ || taken) flush(told);
     time_ = message.time;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].topic == message.channel->topic) cells_[i] = columns_[i].reader.number(message.data);
     }
   }
-  void flush(std::string& text) {
-    std::string row = std::to_string(time_.ns());
-    bool any = false;
-    for (std::optional<double>& cell : cells_) {
-      any = any || cell;
-      row += "," + (cell ? number_text(*cell) : "");
-      cell.reset();
-    }
-    if (any) text += row + "\n";
+  void flush(const Row& told) {
+    if (std::ranges::any_of(cells_, [](const auto& cell) { return cell.has_value(); })) told(time_, cells_);
+    std::ranges::fill(cells_, std::nullopt);
   }
 
  private:
@@ -154,22 +155,64 @@ McapReader open_journal(Disk& disk, const std::string& file) {
   return std::move(reader).value();
 }
 
+/// All rows, in the order of time.
+void each_row(const Flags& flags, const std::vector<std::string>& wanted, McapReader& reader, const Names& names,
+              const NamedTable::Row& told) {
+  NamedTable rows(reader, names, wanted);
+  MessageCursor cursor = reader.messages({rows.topics()});
+  while (const auto message = cursor.next()) rows.add(*message, told);
+  rows.flush(told);
+  for (const Damage& damage : reader.damage()) say("note: " + flags.file + ": " + to_string(damage) + "\n");
+}
+
 int export_names(const Flags& flags) {
   PosixDisk disk;
   const std::vector<std::string> wanted = names_in(flags.topic);
   McapReader reader = open_journal(disk, flags.file);
-  NamedTable rows(reader, names_of(reader), wanted);
   std::string text = "time_ns";
   for (const std::string& name : wanted) text += "," + name;
   text += "\n";
-  MessageCursor cursor = reader.messages({rows.topics()});
-  while (const auto message = cursor.next()) {
-    rows.add(*message, text);
+  each_row(flags, wanted, reader, names_of(reader), [&](SimTime time, const auto& cells) {
+    text += std::to_string(time.ns());
+    for (const std::optional<double>& cell : cells) text += "," + (cell ? number_text(*cell) : "");
+    text += "\n";
     if (text.size() > (1U << 16U)) print(std::exchange(text, ""));
-  }
-  rows.flush(text);
+  });
   print(text);
-  for (const Damage& damage : reader.damage()) say("note: " + to_string(damage) + "\n");
+  return exit_fine;
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) throw InputError({path, 0, 0}, "cannot be written", "choose another file");
+}
+
+/// The same numbers in a file for other tools; all that are numbers if no names are given.
+int export_table(const Flags& flags) {
+  PosixDisk disk;
+  McapReader reader = open_journal(disk, flags.file);
+  const Names names = names_of(reader);
+  std::vector<std::string> wanted;
+  if (!flags.topic.empty()) {
+    wanted = names_in(flags.topic);
+  } else {
+    for (const std::string& name : names.all()) {
+      if (find_number(reader, names, name).ok()) wanted.push_back(name);
+    }
+  }
+  Table table;
+  table.columns.push_back({"time_ns", TableColumn::Wholes{}});
+  for (const std::string& name : wanted) table.columns.push_back({name, TableColumn::Numbers{}});
+  each_row(flags, wanted, reader, names, [&](SimTime time, const auto& cells) {
+    std::get<TableColumn::Wholes>(table.columns[0].cells).push_back(time.ns());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      std::get<TableColumn::Numbers>(table.columns[i + 1].cells).push_back(cells[i]);
+    }
+  });
+  if (!flags.parquet.empty()) write_file(flags.parquet, parquet_of(table));
+  if (!flags.hdf5.empty()) write_file(flags.hdf5, hdf5_of(table));
+  say(std::to_string(table.rows()) + " rows of " + std::to_string(wanted.size()) + " numbers\n");
   return exit_fine;
 }
 
@@ -197,7 +240,8 @@ int export_distance(const std::string& file, const std::string& a, const std::st
 
 void add_journal_export(CLI::App& journal, Action& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* fields = journal.add_subcommand("export", "numbers over time, as CSV");
+  CLI::App* fields =
+      journal.add_subcommand("export", "numbers over time, as CSV, Parquet or HDF5; the schedule as a trace");
   fields->add_option("FILE", flags->file, "journal")->required();
   fields->add_option("NAMES", flags->topic, "as in prey.position.x,predator.position.x; `journal names` lists them")
       ->type_name("NAMES");
@@ -205,8 +249,19 @@ void add_journal_export(CLI::App& journal, Action& action) {
   fields->add_flag("--csv", flags->csv, "as it is without --trace");
   fields->add_flag("--trace", flags->trace,
                    "instead of NAMES: the schedule as Chrome's trace events in JSON, for ui.perfetto.dev");
+  fields->add_option("--parquet", flags->parquet, "into this file instead, for pandas and DuckDB; without NAMES all")
+      ->type_name("FILE");
+  fields->add_option("--hdf5", flags->hdf5, "into this file, for h5py and MATLAB: a dataset for each name")
+      ->type_name("FILE");
   fields->callback([&action, flags] {
     action = [flags] {
+      if (!flags->parquet.empty() || !flags->hdf5.empty()) {
+        if (flags->trace || !flags->fields.empty()) {
+          throw InputError({"journal export", 0, 0}, "a file for tables takes NAMES only",
+                           "leave --trace and FIELDS out");
+        }
+        return export_table(*flags);
+      }
       if (flags->trace == !flags->topic.empty()) {
         throw InputError({"journal export", 0, 0}, "needs either NAMES or --trace",
                          "`isochron journal names` lists them");

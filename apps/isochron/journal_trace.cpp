@@ -9,7 +9,7 @@
 #include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "journal/disk.hpp"
-#include "scenario/recorded_scenario.hpp"
+#include "run/recorded_scenario.hpp"
 
 namespace isochron::app {
 namespace {

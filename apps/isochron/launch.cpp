@@ -1,10 +1,5 @@
 // All nodes of a scenario as processes of their own, here or on other hosts, and one journal of what they left.
 
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +7,8 @@
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/launch_engine.hpp"
 #include "apps/isochron/launch_node.hpp"
+#include "apps/isochron/launch_watch.hpp"
+#include "apps/isochron/portable_math.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/staging.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -22,71 +19,17 @@
 #include "journal/disk.hpp"
 #include "journal/merge.hpp"
 #include "link/auth.hpp"
-#include "scenario/flow_plan.hpp"
-#include "scenario/graph_text.hpp"
-#include "scenario/node_places.hpp"
-#include "scenario/ros_bridge.hpp"
-#include "scenario/run.hpp"
+#include "run/flow_plan.hpp"
+#include "run/graph_text.hpp"
+#include "run/node_places.hpp"
+#include "run/ros2_bridge.hpp"
+#include "run/ros_bridge.hpp"
+#include "run/run.hpp"
 
 namespace isochron::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-using Nodes = std::vector<std::unique_ptr<NodeProcess>>;
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-/// Ends a run of which something failed. The others notice by themselves and say whom they waited for; who does not
-/// within `patience` is told to stop, and killed if it has not after as long again. Nobody notices one that never
-/// began: then all stop at once.
-class Ender {
- public:
-  Ender(Nodes& nodes, WallSpan patience) : nodes_(nodes), patience_(patience.ns()) {}
-  void look(SteadyTime now) {
-    for (; interrupts_ < InterruptGuard::count(); ++interrupts_) interrupts_ == 0 ? stop(now) : kill();
-    if (now > kill_at_) kill();
-    if (kill_at_ != SteadyTime::max()) return;
-    for (auto& node : nodes_) {
-      if (!node->ended() || node->well()) continue;
-      stop_at_ = std::min(stop_at_, node->never_began() ? now : now + patience_);
-    }
-    if (now >= stop_at_) stop(now);
-  }
-
- private:
-  void stop(SteadyTime now) {
-    if (kill_at_ != SteadyTime::max()) return;
-    kill_at_ = now + patience_;
-    for (auto& node : nodes_) node->stop();
-  }
-  void kill() {
-    for (auto& node : nodes_) node->kill();
-  }
-  Nodes& nodes_;
-  std::chrono::nanoseconds patience_;
-  SteadyTime stop_at_ = SteadyTime::max(), kill_at_ = SteadyTime::max();
-  int interrupts_ = 0;
-};
-
-/// Until all have ended.
-void watch_over(Nodes& nodes, WallSpan patience) {
-  StatusLine line;
-  Ender ender(nodes, patience);
-  for (;;) {
-    std::size_t running = 0;
-    std::vector<pollfd> polls;
-    for (auto& node : nodes) {
-      node->pass_on();
-      if (!node->ended()) ++running;
-      polls.push_back({node->complaints(), POLLIN, 0});  // -1 once it has nothing more to say: not waited for
-    }
-    if (running == 0) break;
-    line.show(std::to_string(running) + " of " + std::to_string(nodes.size()) + " nodes run");
-    ender.look(std::chrono::steady_clock::now());
-    poll(polls.data(), polls.size(), 50);
-  }
-  for (auto& node : nodes) node->pass_on();
-}
 
 /// Who says of itself why it failed comes first; the others saw it fail, and all of them say so. Each node has its own
 /// reason in the report.
@@ -102,7 +45,7 @@ std::string first_causes(std::vector<std::string> causes) {
   return text;
 }
 
-Json whole_report(const Scenario& scenario, const Nodes& nodes) {
+Json whole_report(const Scenario& scenario, const LaunchWatch::Nodes& nodes) {
   Json all{{"scenario", scenario.name}, {"mode", "repeatable"}, {"end", "finished"}, {"why", ""}};
   double wall = 0, simulated = scenario.duration.seconds();
   Json each = Json::array();
@@ -130,7 +73,15 @@ Json whole_report(const Scenario& scenario, const Nodes& nodes) {
   all["nodes"] = each;
   all["notes"] = Json::array({"each node ran in a process of its own"});
   for (const std::string& note : RosBridge::notes(scenario)) all["notes"].push_back(note);
+  for (const std::string& note : Ros2Bridge::notes(scenario)) all["notes"].push_back(note);
   return all;
+}
+
+void add_restarts(Json& report, const std::vector<LaunchWatch::Restart>& restarts) {
+  if (restarts.empty()) return;
+  for (const auto& [node, why, host, after_s] : restarts) {
+    report["restarts"].push_back({{"node", node}, {"why", why}, {"host", host}, {"after_s", after_s}});
+  }
 }
 
 std::string summary(const Json& report, const std::string& journal) {
@@ -143,6 +94,12 @@ std::string summary(const Json& report, const std::string& journal) {
     rows.push_back({node["node"].get<std::string>(), node["end"].get<std::string>(),
                     format_ns_short(static_cast<std::int64_t>(node["wall_s"].get<double>() * 1e9))});
   }
+  for (const Json& one : report.value("restarts", Json::array())) {
+    const std::string host = one["host"].get<std::string>();
+    text += yellow("note: ") + one["node"].get<std::string>() + " was lost after " +
+            format_ns_short(static_cast<std::int64_t>(one["after_s"].get<double>() * 1e9)) + " and started again" +
+            (host.empty() ? "" : " on " + host) + ": " + one["why"].get<std::string>() + "\n";
+  }
   return text + table(rows) + "\ndigest " + bold(report.value("digest", "")) +
          (report.value("digest_complete", false) ? "" : " (incomplete)") + "\njournal " + journal + "\n";
 }
@@ -154,37 +111,6 @@ flow::Graph graph_of(const Scenario& scenario, const LaunchFlags& flags) {
   }
   return plan_flows(scenario).system.graph();
 }
-
-/// Ports of this machine that nobody else gets while this lives: a socket is bound to each and does not listen, so that
-/// a node of ours can. Several launches at once do not meet.
-class Ports {
- public:
-  Ports() = default;
-  ~Ports() {
-    for (const int socket : sockets_) close(socket);
-  }
-  Ports(const Ports&) = delete;
-  Ports& operator=(const Ports&) = delete;
-
-  std::string take() {
-    const int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1;
-    setsockopt(end, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (end < 0 || bind(end, generic, size) != 0 || getsockname(end, generic, &size) != 0) {
-      throw std::runtime_error(std::string("no free port on this machine: ") + std::strerror(errno));
-    }
-    sockets_.push_back(end);
-    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-
- private:
-  std::vector<int> sockets_;
-};
 
 /// Tells this launch's files on other hosts from those of others.
 std::string launch_word() {
@@ -204,6 +130,8 @@ int launch(const LaunchFlags& flags) {
   if (!flags.duration.empty()) overrides.push_back({"duration", flags.duration});
   const Scenario scenario = load_scenario(flags.file, overrides);
   demand_trust(scenario, flags.file, flags.trust);
+  settle_math(scenario);
+  check_restarts(scenario);
   const flow::Graph graph = graph_of(scenario, flags);
   // Keys are the nodes' own affair: they say what is wrong with them.
   std::vector<NodePlace> places = node_places(scenario, graph, true);
@@ -212,21 +140,23 @@ int launch(const LaunchFlags& flags) {
   const InterruptGuard guard;
   LaunchedRun run{scenario, graph, {}, machine_notes(), graph_text(graph), base, launch_word(), {}};
   LaunchFlags chosen = flags;
-  use_engine(chosen, places, run);
+  Addresses addresses(run.word);
+  use_engine(chosen, places, run, addresses);
   Ports ports;
   const bool one_machine = std::ranges::all_of(places, [](const NodePlace& place) { return place.host.empty(); });
   for (const NodePlace& place : places) {
-    if (one_machine) run.places.emplace(place.name, ports.take());  // where the scenario does not say it
+    if (one_machine && !place.said) run.places.emplace(place.name, ports.take());
   }
   const Staging staging(chosen, scenario, places, run.word);
   for (const NodePlace& place : places) {
     if (const std::string file = staging.scenario_on(place.host); !file.empty()) run.staged[place.host] = file;
   }
-  Nodes nodes;
-  for (const NodePlace& place : places) nodes.push_back(std::make_unique<NodeProcess>(chosen, place, run));
-  watch_over(nodes, scenario.network.lost_after + WallSpan(std::chrono::seconds(5)));
+  LaunchWatch watch(chosen, run, places, addresses, ports);
+  watch.run();
 
+  const LaunchWatch::Nodes& nodes = watch.nodes();
   Json report = whole_report(scenario, nodes);
+  add_restarts(report, watch.restarts());
   std::vector<std::string> journals;
   for (const auto& node : nodes) {
     if (node->fetch()) {
@@ -236,6 +166,7 @@ int launch(const LaunchFlags& flags) {
                       " could not be had; it may be at " + node->left_at() + "\n";
     }
   }
+  watch.clear();
   staging.clear();
   if (!run.staged.empty()) report["staged_bytes"] = staging.sent();
   PosixDisk disk;
@@ -273,7 +204,13 @@ void add_launch(CLI::App& app, Action& action) {
           "all others too")
       ->type_name("ENGINE")
       ->capture_default_str();
-  verb->add_option("--hosts", flags->hosts, "with --on mpirun: the hosts, as in a,b,c; this machine if left out")
+  verb->add_option("--restarts", flags->restarts,
+                   "start nodes that are lost again so many times, and let them catch up: network.restarts")
+      ->type_name("N");
+  verb->add_option(
+          "--hosts", flags->hosts,
+          "the hosts of --on mpirun, and where lost nodes are started again, in turn: a,b=10.0.0.2 (the address "
+          "where it is not the name); this machine, or where they were, if left out")
       ->type_name("LIST");
   verb->add_option("--shell", flags->shell, "how to run a command on a node's `host`: this, the host, the command")
       ->capture_default_str();
@@ -294,6 +231,7 @@ void add_launch(CLI::App& app, Action& action) {
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the summary");
   verb->callback([&action, flags] {
     action = [flags] {
+      if (!flags->restarts.empty()) flags->sets.push_back("network.restarts=" + flags->restarts);
       for (const Override& one : overrides(flags->faults)) flags->sets.push_back(one.path + "=" + one.value);
       return launch(*flags);
     };

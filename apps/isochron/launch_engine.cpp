@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <sstream>
 
 #include "core/input_error.hpp"
@@ -33,11 +32,6 @@ std::vector<std::string> split(const std::string& text, char at) {
   }
   return words;
 }
-
-struct Host {
-  std::string name;     // as the engine calls it
-  std::string address;  // as others reach it
-};
 
 struct Engine {
   std::string shell;
@@ -68,12 +62,23 @@ Engine slurm() {
   return engine;
 }
 
+/// "a,b=10.0.0.2": names, and addresses where those are not the names.
+std::vector<Host> hosts_of(const std::string& list) {
+  std::vector<Host> hosts;
+  for (const std::string& one : split(list, ',')) {
+    const auto equals = one.find('=');
+    const std::string name = one.substr(0, equals);
+    hosts.push_back({name, equals == std::string::npos ? name.substr(name.find('@') + 1) : one.substr(equals + 1)});
+  }
+  return hosts;
+}
+
 Engine mpirun(const LaunchFlags& flags) {
   if (printed_by("command -v mpirun").empty())
     throw InputError({"--on mpirun", 0, 0}, "there is no mpirun on the PATH");
   const std::string as_root = geteuid() == 0 ? "--allow-run-as-root " : "";
   Engine engine{"mpirun " + as_root + "--quiet --oversubscribe -np 1 --host", {}};
-  for (const std::string& host : split(flags.hosts, ',')) engine.hosts.push_back({host, host});
+  engine.hosts = hosts_of(flags.hosts);
   if (engine.hosts.empty()) engine.hosts.push_back({"localhost", "127.0.0.1"});
   return engine;
 }
@@ -82,22 +87,29 @@ bool is_this_machine(const std::string& address) { return address.starts_with("1
 
 }  // namespace
 
-void use_engine(LaunchFlags& flags, std::vector<NodePlace>& places, LaunchedRun& run) {
-  if (flags.on == "ssh") return;
+std::string Addresses::on(const Host& host) {
+  // Below the ports that systems hand out by themselves; another launch has another word.
+  constexpr std::size_t first_port = 10'000, ports = 20'000;
+  return host.address + ":" + std::to_string(first_port + next_++ % ports);
+}
+
+void use_engine(LaunchFlags& flags, std::vector<NodePlace>& places, LaunchedRun& run, Addresses& addresses) {
+  if (flags.on == "ssh") {
+    run.hosts = hosts_of(flags.hosts);
+    return;
+  }
   if (flags.on != "slurm" && flags.on != "mpirun") {
     throw InputError({"--on " + flags.on, 0, 0}, "is no engine", "write ssh, slurm or mpirun");
   }
   const Engine engine = flags.on == "slurm" ? slurm() : mpirun(flags);
   flags.shell = engine.shell;
-  // Above the ports that systems hand out by themselves; another launch has another word.
-  constexpr std::size_t first_port = 10'000, ports = 20'000;
-  const std::size_t begin = std::hash<std::string>{}(run.word) % ports;
+  run.hosts = engine.hosts;
   bool reachable = false;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!places[i].host.empty()) continue;
     const Host& host = engine.hosts[i % engine.hosts.size()];
     places[i].host = host.name;
-    run.places[places[i].name] = host.address + ":" + std::to_string(first_port + (begin + i) % ports);
+    run.places[places[i].name] = addresses.on(host);
     reachable = reachable || !is_this_machine(host.address);
   }
   if (reachable && std::getenv("ISOCHRON_KEY") == nullptr && run.scenario.network.key.empty()) {

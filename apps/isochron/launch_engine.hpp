@@ -7,6 +7,7 @@
 //
 // Fails: InputError when there is no allocation, or the engine does not answer.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,18 @@
 
 namespace isochron::app {
 
-/// Changes the flags' shell and the places' hosts; the addresses go into `run.places`.
-void use_engine(LaunchFlags& flags, std::vector<NodePlace>& places, LaunchedRun& run);
+/// Addresses for nodes on hosts, no two of them the same in one launch and most likely not in two.
+class Addresses {
+ public:
+  explicit Addresses(const std::string& word) : next_(std::hash<std::string>{}(word) % 20'000) {}
+  std::string on(const Host& host);
+
+ private:
+  std::size_t next_;
+};
+
+/// Changes the flags' shell and the places' hosts; the addresses go into `run.places`, the hosts into `run.hosts`.
+void use_engine(LaunchFlags& flags, std::vector<NodePlace>& places, LaunchedRun& run, Addresses& addresses);
 
 /// "a=10.0.0.1:7500;b=…", as nodes on other hosts find it in ISOCHRON_PLACES, and back.
 std::string places_text(const std::map<std::string, std::string>& places);

@@ -1,5 +1,6 @@
 #include "apps/isochron/launch_node.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,11 @@ constexpr const char* told_there[] = {"ISOCHRON_KEY", "ROS_MASTER_URI"};  // of 
 std::string file_name(std::string name) {
   std::ranges::replace(name, '/', '.');
   return name;
+}
+
+/// Each life has files of its own.
+std::string life_name(const std::optional<LaunchTerms>& terms) {
+  return terms && terms->life > 0 ? ".again" + std::to_string(terms->life) : "";
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -72,14 +78,17 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const LaunchedRun& run)
+NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const LaunchedRun& run,
+                         std::optional<LaunchTerms> terms)
     : flags_(flags),
       name_(place.name),
       host_(place.host),
-      base_(run.base + "." + file_name(place.name)),
+      terms_(std::move(terms)),
+      base_(run.base + "." + file_name(place.name) + life_name(terms_)),
       file_there_(run.staged.contains(place.host) ? run.staged.at(place.host)
                                                   : std::filesystem::absolute(flags.file).string()),
-      journal_there_(flags.remote_folder + "/isochron-" + run.word + "." + file_name(place.name) + ".mcap"),
+      journal_there_(flags.remote_folder + "/isochron-" + run.word + "." + file_name(place.name) + life_name(terms_) +
+                     ".mcap"),
       system_there_(journal_there_ + ".system"),
       system_(run.system),
       places_(places_text(run.places)),
@@ -87,12 +96,13 @@ NodeProcess::NodeProcess(const LaunchFlags& flags, const NodePlace& place, const
 
 std::unique_ptr<ChildProcess> NodeProcess::start(const LaunchedRun& run) const {
   const std::string report = base_ + ".json";
-  if (host_.empty()) return std::make_unique<ChildProcess>([&] { return live(run); }, report);
+  if (host_.empty()) return std::make_unique<ChildProcess>([&] { return live(run); }, report, terms_.has_value());
   return std::make_unique<ChildProcess>(words(), report, "", script());
 }
 
 /// In the copy of this process that is the node.
 int NodeProcess::live(const LaunchedRun& run) const {
+  prctl(PR_SET_NAME, name_.c_str());  // so that ps and top tell them apart
   try {
     keep_output_for_reports();
     RunOptions options;
@@ -101,7 +111,10 @@ int NodeProcess::live(const LaunchedRun& run) const {
     options.machine = run.machine;
     options.places = run.places;
     options.graph = &run.graph;
-    const RunReport report = run_watched(run.scenario, std::move(options), false);
+    RunWatch watch;
+    std::optional<LaunchLine> line;
+    if (terms_) options.rendezvous = &line.emplace(watch, *terms_);
+    const RunReport report = run_watched(run.scenario, std::move(options), false, watch);
     print(to_json(report) + "\n");
     return exit_code(report);
   } catch (const InputError& error) {
@@ -130,6 +143,7 @@ std::optional<std::string> NodeProcess::script() const {
     if (const char* value = std::getenv(name)) text += std::string("export ") + name + "=" + quoted(value) + "\n";
   }
   if (!places_.empty()) text += "export ISOCHRON_PLACES=" + quoted(places_) + "\n";
+  if (terms_) text += "export ISOCHRON_LAUNCH=" + quoted(to_text(*terms_)) + "\n";
   // With it the host needs the libraries of its own nodes only.
   text += "cat > " + quoted(system_there_) + " <<'END_OF_SYSTEM'\n" + system_ + "\nEND_OF_SYSTEM\n";
   text += "exec env " + flags_.remote;  // as the shell there reads it: ~/isochron, A=B isochron
@@ -139,7 +153,13 @@ std::optional<std::string> NodeProcess::script() const {
 
 bool NodeProcess::never_began() const {
   const auto code = process_->code();
-  return code == exit_bad_input || code == not_found || (code == no_connection && !host_.empty());
+  return code == exit_bad_input || code == not_found || (code == no_connection && !host_.empty() && !began_);
+}
+
+bool NodeProcess::lost() const {
+  constexpr int by_signal = 128;  // as shells, srun and mpirun say it; ssh says 255
+  const auto code = process_->code();
+  return !code || (began_ && *code > by_signal && !host_.empty());
 }
 
 void NodeProcess::stop() {
@@ -166,6 +186,12 @@ void NodeProcess::pass_on() {
     std::string line = line_.substr(0, end);
     line_.erase(0, end + 1);
     if (line.ends_with('\r')) line.pop_back();  // ssh speaks to terminals
+    if (const auto word = terms_ ? take_node_word(line, terms_->number) : std::nullopt) {
+      began_ = true;
+      if (word->what == NodeWord::What::finished) finished_ = true;
+      if (word->what == NodeWord::What::missing) missing_.push_back(word->node);
+      if (line.empty()) continue;
+    }
     line = foreign_text(line);
     say(faint("[" + name_ + "] ") + line + "\n");
     last_lines_.push_back(std::move(line));
@@ -194,13 +220,16 @@ std::string NodeProcess::why() const {
   return "its process" + where + (code ? " " : " was ") + process_->how_it_ended() + (said.empty() ? "" : ": " + said);
 }
 
+void NodeProcess::clean_up() const {
+  if (host_.empty()) return;
+  ChildProcess remove(words(), "/dev/null", "/dev/null",
+                      "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + " " +
+                          quoted(journal_there_ + ".sent") + "\n");
+  remove.wait();
+}
+
 bool NodeProcess::fetch() const {
   if (host_.empty()) return std::filesystem::exists(journal());
-  const auto clean_up = [this] {
-    ChildProcess remove(words(), "/dev/null", "/dev/null",
-                        "exec rm -f " + quoted(journal_there_) + " " + quoted(system_there_) + "\n");
-    remove.wait();
-  };
   if (never_began() && process_->code() != no_connection) {
     clean_up();
     return false;
@@ -221,6 +250,7 @@ bool NodeProcess::fetch() const {
 void NodeProcess::forget_files(bool journals) const {
   std::error_code ignored;
   std::filesystem::remove(base_ + ".json", ignored);
+  std::filesystem::remove(journal() + ".sent", ignored);
   if (journals) std::filesystem::remove(journal(), ignored);
 }
 

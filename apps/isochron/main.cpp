@@ -23,12 +23,15 @@ int main(int argc, char** argv) {
   app::Action action;
   app::add_run(cli, action);
   app::add_replay(cli, action);
+  app::add_fork(cli, action);
+  app::add_bisect(cli, action);
   app::add_view(cli, action);
   app::add_serve(cli, action);
   app::add_check(cli, action);
   app::add_launch(cli, action);
   app::add_nodes(cli, action);
   app::add_import(cli, action);
+  app::add_export(cli, action);
   app::add_diff(cli, action);
   app::add_journal(cli, action);
   app::add_v2x(cli, action);

@@ -14,8 +14,8 @@
 #include "flow/node_library.hpp"
 #include "flow/program_node.hpp"
 #include "flow/system.hpp"
+#include "run/fmu_nodes.hpp"
 #include "scenario/find_file.hpp"
-#include "scenario/fmu_nodes.hpp"
 
 namespace isochron::app {
 namespace {

@@ -4,9 +4,15 @@
 #include <string>
 
 #include "apps/isochron/terminal.hpp"
+#include "core/time_text.hpp"
 #include "expect/outcome.hpp"
 
 namespace isochron::app {
+
+/// What shows that moment in the page.
+inline std::string view_command(const std::string& journal, SimTime at) {
+  return "isochron view " + journal + " --at " + to_string(at);
+}
 
 /// "held      apart: held at 2001 samples"
 inline std::string outcome_line(const expect::Outcome& outcome) {

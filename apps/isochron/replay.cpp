@@ -1,9 +1,13 @@
 // `isochron replay`: runs what a journal recorded once more and proves that the same happened.
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/portable_math.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
@@ -13,7 +17,7 @@
 #include "journal/diff.hpp"
 #include "journal/digest.hpp"
 #include "journal/disk.hpp"
-#include "scenario/recorded_scenario.hpp"
+#include "run/recorded_scenario.hpp"
 
 namespace isochron::app {
 namespace {
@@ -40,6 +44,39 @@ std::string journal_for(const ReplayFlags& flags) {
     throw InputError({file, 0, 0}, "is the journal to be replayed and would be overwritten", "choose another file");
   return file;
 }
+
+/// A folder that programs do not look into. The second record grows there: in the folder of the first it would be a
+/// file that was not there then, and a program that lists its folder, as Python does for every import, would do
+/// something else.
+class Aside {
+ public:
+  Aside() {
+    std::string made = (std::filesystem::temp_directory_path() / "isochron-replay-XXXXXX").string();
+    if (mkdtemp(made.data()) == nullptr)
+      throw InputError({made, 0, 0}, "cannot be made: " + std::string(std::strerror(errno)), "set TMPDIR");
+    folder_ = made;
+  }
+  ~Aside() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  [[nodiscard]] std::string file() const { return (folder_ / "replay.mcap").string(); }
+  /// Puts it where it belongs.
+  void keep_as(const std::string& name) const {
+    std::error_code other_disk;
+    std::filesystem::rename(file(), name, other_disk);
+    if (!other_disk) return;
+    std::error_code error;
+    std::filesystem::copy_file(file(), name, std::filesystem::copy_options::overwrite_existing, error);
+    if (error) throw InputError({name, 0, 0}, "cannot be written: " + error.message(), "choose another file");
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
 
 struct Proof {
   std::string recorded, replayed;  // digests
@@ -83,18 +120,30 @@ int replay(const ReplayFlags& flags) {
   const Digest before = digest_of(recorded);
   const Scenario scenario = scenario_to_replay(recorded, flags.folder);
   demand_trust(scenario, recorded, flags.trust);
+  settle_math(scenario);
   const std::string file = journal_for(flags);
+  const Aside aside;
   Proof proof;
-  proof.report = run_watched(scenario, {.journal = file, .marks = marks_of(recorded)}, !flags.json && !flags.quiet);
-  if (proof.report.end == RunReport::End::interrupted) return exit_interrupted;
-  McapReader replayed = open(disk, file);
+  proof.report =
+      run_watched(scenario, {.journal = aside.file(), .marks = marks_of(recorded)}, !flags.json && !flags.quiet);
+  if (proof.report.end == RunReport::End::interrupted) return aside.keep_as(file), exit_interrupted;
+  McapReader replayed = open(disk, aside.file());
   proof.recorded = before.hex;
   proof.replayed = proof.report.record.digest.hex;
-  proof.comparison = compare(recorded, replayed);
-  if (!before.complete) proof.comparison.notes.push_back("the recorded digest is incomplete: " + before.why_incomplete);
-  if (proof.same() && flags.journal.empty()) {
-    std::filesystem::remove(file);  // it says nothing that the recorded one does not
+  const bool ragged = ends_ragged(recorded, scenario);
+  const std::map<std::string, std::uint64_t> counts = ragged ? counts_of(recorded) : decltype(counts_of(recorded)){};
+  if (ragged) proof.replayed = digest_of_beginning(replayed, counts).hex;
+  if (ragged && proof.replayed == proof.recorded) {
+    for (const auto& [topic, count] : counts) proof.comparison.equal_records += count;
+    proof.comparison.notes.push_back(
+        "the run was stopped while its nodes were at different times; the replay went a little farther, and its "
+        "records begin with all of these");
   } else {
+    proof.comparison = compare(recorded, replayed);
+  }
+  if (!before.complete) proof.comparison.notes.push_back("the recorded digest is incomplete: " + before.why_incomplete);
+  if (!proof.same() || !flags.journal.empty()) {  // else it says nothing that the recorded one does not
+    aside.keep_as(file);
     proof.journal = file;
   }
   flags.json ? print_json(proof) : print_text(proof);

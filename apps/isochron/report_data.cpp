@@ -15,9 +15,9 @@
 #include "journal/journal_metadata.hpp"
 #include "journal/mcap_reader.hpp"
 #include "journal/named_series.hpp"
-#include "scenario/hil_record.hpp"
-#include "scenario/program_record.hpp"
-#include "scenario/run_record.hpp"
+#include "run/hold_record.hpp"
+#include "run/program_record.hpp"
+#include "run/run_record.hpp"
 #include "world/messages.hpp"
 
 namespace isochron::app {

@@ -74,6 +74,7 @@ struct ProgramFigures {
 struct ExpectationFigures {
   std::string name, expects, verdict, why;
   std::uint64_t samples = 0, violations = 0;
+  std::optional<double> first_s;  // when it was first violated
 };
 
 struct WallShare {

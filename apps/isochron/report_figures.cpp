@@ -198,7 +198,9 @@ void take_figures(const std::string& report_text, RunData& run) {
   if (const Json& expectations = member(json, "expectations"); expectations.is_array()) {
     for (const Json& one : expectations) {
       ending.expectations.push_back({text(one, "name"), text(one, "expects"), text(one, "verdict"), text(one, "why"),
-                                     count(one, "samples"), count(one, "violations")});
+                                     count(one, "samples"), count(one, "violations"), std::nullopt});
+      const Json& told = member(one, "first_violations");
+      if (told.is_array() && !told.empty()) ending.expectations.back().first_s = number(told[0], "at_s");
     }
   }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);

@@ -1,5 +1,5 @@
 #pragma once
-// The figures that a run attaches to its journal (report.json, see scenario/run_report.cpp) and the scenario it ran.
+// The figures that a run attaches to its journal (report.json, see run/run_report.cpp) and the scenario it ran.
 // Both come from a file that anybody may have written: what is missing or of another type is left at its default.
 
 #include <string>

@@ -1,5 +1,7 @@
+#include <cmath>
 #include <functional>
 
+#include "apps/isochron/outcome_text.hpp"
 #include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_page.hpp"
 
@@ -166,9 +168,14 @@ std::string expectation_section(const std::vector<RunData>& runs) {
     if (!runs[i].ending) continue;
     for (const ExpectationFigures& one : runs[i].ending->expectations) {
       const char* tone = one.verdict == "held" ? "good" : one.verdict == "violated" ? "bad" : "warn";
-      rows += "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(one.name) + "</th><td>" +
-              pill(tone, one.verdict) + "</td><td><code>" + escape(one.expects) + "</code></td><td>" + escape(one.why) +
-              "</td></tr>";
+      rows +=
+          "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(one.name) + "</th><td>" +
+          pill(tone, one.verdict) + "</td><td><code>" + escape(one.expects) + "</code></td><td>" + escape(one.why) +
+          (one.first_s
+               ? "<br><code>" + escape(view_command(runs[i].file, SimTime::from_ns(std::llround(*one.first_s * 1e9)))) +
+                     "</code>"
+               : "") +
+          "</td></tr>";
     }
   }
   if (rows.empty()) return "";

@@ -8,7 +8,7 @@
 #include "apps/isochron/report_html.hpp"
 #include "core/cdr.hpp"
 #include "journal/mcap_reader.hpp"
-#include "scenario/vehicles.hpp"
+#include "run/vehicles.hpp"
 #include "view/decimate.hpp"
 
 namespace isochron::app {

@@ -1,17 +1,17 @@
 #include "apps/isochron/run.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "apps/isochron/interrupts.hpp"
 #include "apps/isochron/launch_engine.hpp"
+#include "apps/isochron/launch_line.hpp"
+#include "apps/isochron/metrics.hpp"
 #include "apps/isochron/outcome_text.hpp"
+#include "apps/isochron/portable_math.hpp"
 #include "apps/isochron/run_strict.hpp"
 #include "apps/isochron/run_watched.hpp"
 #include "apps/isochron/serve_view.hpp"
@@ -19,9 +19,9 @@
 #include "apps/isochron/trust.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
-#include "scenario/graph_text.hpp"
-#include "scenario/trust.hpp"
-#include "scenario/unused_keys.hpp"
+#include "run/graph_text.hpp"
+#include "run/trust.hpp"
+#include "run/unused_keys.hpp"
 #include "view/live_source.hpp"
 #include "view/recorded_source.hpp"
 #include "view/view_server.hpp"
@@ -138,7 +138,10 @@ std::string summary(const RunReport& report) {
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
                      shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
                      "\n" + programs_table(report) + timing_table(report) + agents_table(report);
-  for (const expect::Outcome& outcome : report.expectations) text += outcome_line(outcome) + "\n";
+  for (const expect::Outcome& outcome : report.expectations) {
+    text += outcome_line(outcome) + "\n";
+    if (!outcome.told.empty()) text += "          " + view_command(report.journal, outcome.told[0].at) + "\n";
+  }
   for (const std::string& note : report.notes) text += yellow("note: ") + note + "\n";
   return text + "digest " + bold(report.record.digest.hex) + (report.record.digest.complete ? "" : " (incomplete)") +
          "\njournal " + report.journal + " (" + std::to_string(report.record.messages) + " records, " +
@@ -153,28 +156,12 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-/// Stops the run, as Ctrl-C does, when standard input ends: whoever started it over a remote shell wants that, or is
-/// gone.
-class InputWatch {
- public:
-  explicit InputWatch(RunWatch& watch) : thread_([this, &watch] { look(watch); }) {}
-  ~InputWatch() {
-    done_.store(true);
-    thread_.join();
-  }
-
- private:
-  void look(RunWatch& watch) {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    char ignored[256];
-    while (!done_.load()) {
-      if (poll(&input, 1, 50) <= 0) continue;
-      if (read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return watch.stop();
-    }
-  }
-  std::atomic<bool> done_{false};
-  std::thread thread_;
-};
+std::unique_ptr<Metrics> serve_metrics(const RunFlags& flags, const Scenario& scenario, const RunWatch& watch) {
+  if (!flags.metrics) return nullptr;
+  auto metrics = std::make_unique<Metrics>(*flags.metrics, scenario, watch);
+  say("metrics at http://127.0.0.1:" + std::to_string(metrics->port()) + "/metrics\n");
+  return metrics;
+}
 
 /// The run with a page to look at it and steer it; when it has ended, the page shows its journal, until Ctrl-C.
 int run_viewed(Scenario scenario, const Flags& flags) {
@@ -189,6 +176,7 @@ int run_viewed(Scenario scenario, const Flags& flags) {
   view::ViewServer handler(live);
   PosixDisk disk;
   std::unique_ptr<view::RecordedSource> recorded;
+  const auto metrics = serve_metrics(flags, scenario, watch);
   const auto server = serve_view(handler, {flags.port, flags.open, flags.json});
   const RunReport report =
       run_watched(scenario, {.journal = flags.journal, .tap = &live.tap()}, !flags.json && !flags.quiet, watch);
@@ -212,6 +200,7 @@ Scenario scenario_of(const RunFlags& flags, const std::vector<Override>& more) {
   all.insert(all.end(), more.begin(), more.end());
   Scenario scenario = load_scenario(flags.file, all);
   demand_trust(scenario, flags.file, flags.trust);
+  settle_math(scenario);
   return scenario;
 }
 
@@ -225,8 +214,12 @@ int run_file(const RunFlags& flags, const std::vector<Override>& more, RunOption
   if (const char* places = std::getenv("ISOCHRON_PLACES")) options.places = read_places(places);
   if (!flags.system.empty()) options.graph = &graph.emplace(read_graph(text_of(flags.system)));
   RunWatch watch;
-  std::optional<InputWatch> input;
-  if (flags.until_stdin_ends) input.emplace(watch);
+  const char* const launched = std::getenv("ISOCHRON_LAUNCH");
+  const auto terms = launched == nullptr ? std::nullopt : read_launch_terms(launched);
+  std::optional<LaunchLine> launcher;
+  if (flags.until_stdin_ends) launcher.emplace(watch, terms.value_or(LaunchTerms{}));
+  if (terms && launcher) options.rendezvous = &*launcher;
+  const auto metrics = serve_metrics(flags, scenario, watch);
   const RunReport report =
       run_watched(scenario, std::move(options), !flags.json && !flags.quiet && !flags.output, watch);
   print(flags.json ? to_json(report) + "\n" : summary(report));
@@ -272,6 +265,9 @@ void add_run(CLI::App& app, Action& action) {
   verb->add_flag("--strict", flags->strict,
                  "run flows twice, with other buffers and other memory, and say where the two part: finds nodes that "
                  "leave a field unset");
+  verb->add_option("--metrics", flags->metrics,
+                   "serve how far it is as Prometheus reads it, on this port of 127.0.0.1; 0 = any that is free")
+      ->type_name("PORT");
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);

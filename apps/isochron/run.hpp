@@ -1,12 +1,13 @@
 #pragma once
 // What `run` and `serve` share: their flags, and a run from a file to its summary and exit code.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/link_flags.hpp"
-#include "scenario/run.hpp"
+#include "run/run.hpp"
 
 namespace isochron::app {
 
@@ -21,7 +22,8 @@ struct RunFlags {
   bool quiet = false;
   bool output = false;
   bool trust = false;
-  bool until_stdin_ends = false;  // of `run` only
+  bool until_stdin_ends = false;              // of `run` only
+  std::optional<std::uint16_t> metrics = {};  // of `run` only: the port
 };
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 

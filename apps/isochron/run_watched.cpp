@@ -8,7 +8,7 @@
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
 #include "journal/disk.hpp"
-#include "scenario/wall_clock.hpp"
+#include "run/wall_clock.hpp"
 
 namespace isochron::app {
 namespace {

@@ -2,7 +2,7 @@
 // A run as a person at a terminal has it: progress on one line, Ctrl-C stops it cleanly, and the machine it ran on goes
 // into the journal.
 
-#include "scenario/run.hpp"
+#include "run/run.hpp"
 
 namespace isochron::app {
 

@@ -48,9 +48,10 @@ void add_serve(CLI::App& app, Action& action) {
   verb->add_flag("--start", flags->start, "start those targets here that have `run`");
   add_serve_agents(*verb, action);
   add_serve_comm(*verb, action);
+  add_serve_fmu(*verb, action);
   verb->get_option("FILE")->required(false);  // `serve agents` and `serve comm` have one of their own
   verb->callback([&action, flags, verb] {
-    if (verb->got_subcommand("agents") || verb->got_subcommand("comm")) return;
+    if (!verb->get_subcommands().empty()) return;
     if (flags->run.file.empty()) throw CLI::RequiredError("FILE");
     action = [flags] { return serve(*flags); };
   });

@@ -13,7 +13,7 @@
 #include "core/time_text.hpp"
 #include "link/reactor.hpp"
 #include "link/resolve.hpp"
-#include "scenario/agents_run.hpp"
+#include "run/agents_run.hpp"
 
 namespace isochron::app {
 namespace {

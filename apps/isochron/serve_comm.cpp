@@ -4,7 +4,7 @@
 #include "apps/isochron/run.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "link/resolve.hpp"
-#include "scenario/agents_run.hpp"
+#include "run/agents_run.hpp"
 
 namespace isochron::app {
 namespace {

@@ -13,6 +13,7 @@ struct ViewFlags {
   std::uint16_t port = 0;  // 0 = any that is free
   bool open = false;       // start a browser
   bool json = false;       // say the address as JSON
+  std::string at;          // "#t=3.21": the time that the page opens at; "" = the start
 };
 
 /// Starts serving and says where. Throws InputError when the port is taken.

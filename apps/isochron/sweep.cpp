@@ -2,16 +2,24 @@
 
 #include "apps/isochron/sweep.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/parallel.hpp"
+#include "apps/isochron/portable_math.hpp"
+#include "apps/isochron/sweep_cluster.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
 #include "core/foreign_text.hpp"
 #include "core/time_text.hpp"
-#include "scenario/run.hpp"
+#include "run/run.hpp"
 
 namespace isochron::app {
 namespace {
@@ -22,12 +30,18 @@ constexpr const char* default_speeds = "0.125..8";
 
 struct Flags {
   std::string file, speeds, folder;
-  std::vector<std::string> sets, over;
+  std::vector<std::string> sets, over, figures;
   int trials = 10;
-  std::uint64_t random = 0;
+  std::uint64_t random = 0, latin = 0;
   int jobs = 0;
   bool json = false;
   bool trust = false;
+  std::string keep = "all";
+  std::size_t stop_after = 0;
+  double stop_within = 0;
+  ClusterFlags cluster;
+  std::string hosts;
+  std::string partition;
 };
 
 [[noreturn]] void refuse(const std::string& flag, const std::string& what, const std::string& hint) {
@@ -133,6 +147,25 @@ SweepPlan plan_of(const Flags& flags, const Scenario& scenario) {
     if (plan.bodies.size() < 2) plan.bodies.push_back(robot.body.empty() ? name : robot.body);
   }
   plan.jobs = jobs_for(flags, may_be_parallel(scenario));
+  for (const std::string& figure : flags.figures) {
+    for (std::size_t from = 0; from <= figure.size();) {
+      const std::size_t comma = std::min(figure.find(',', from), figure.size());
+      plan.figures.push_back(figure.substr(from, comma - from));
+      from = comma + 1;
+    }
+  }
+  if (flags.keep != "all" && flags.keep != "failed" && flags.keep != "none") {
+    refuse("--keep " + flags.keep, "is not known", "write all, failed or none");
+  }
+  plan.keep = flags.keep == "all"      ? SweepPlan::Keep::all
+              : flags.keep == "failed" ? SweepPlan::Keep::failed
+                                       : SweepPlan::Keep::none;
+  plan.stop_after = flags.stop_after;
+  plan.stop_within = flags.stop_within;
+  if (flags.stop_within < 0 || flags.stop_within >= 0.5) refuse("--stop-within", "must be between 0 and 0.5", "");
+  if ((flags.stop_after > 0 || flags.stop_within > 0) && scenario.expect.empty()) {
+    refuse("--stop-after, --stop-within", "need expectations", "add `expect:` to the scenario");
+  }
   return plan;
 }
 
@@ -169,21 +202,26 @@ std::string table_of(const std::vector<SweepRow>& rows, bool expects) {
 
 nlohmann::ordered_json json_of(const Spread& spread) {
   if (spread.n == 0) return nullptr;
-  return {{"mean", spread.mean}, {"std", spread.deviation}};
+  return {
+      {"mean", spread.mean}, {"std", spread.deviation}, {"ci95", {spread.mean - spread.ci, spread.mean + spread.ci}},
+      {"p5", spread.p5},     {"p50", spread.p50},       {"p95", spread.p95}};
 }
 
 std::string json_of(const SweepPlan& plan, const std::vector<SweepRow>& rows, std::size_t skipped, bool complete) {
   nlohmann::ordered_json speeds = nlohmann::ordered_json::array();
   for (const SweepRow& row : rows) {
-    speeds.push_back({{"cpu_speed", row.speed.value()},
-                      {"settings", nlohmann::ordered_json::object()},
-                      {"finished", row.finished},
-                      {"failed", row.failed},
-                      {"all_held", row.all_held},
-                      {"missed_deadlines", json_of(row.missed)},
-                      {"overruns", json_of(row.overruns)},
-                      {"drift_max_s", json_of(row.drift_s)},
-                      {"mean_distance_m", json_of(row.distance_m)}});
+    speeds.push_back(
+        {{"cpu_speed", row.speed.value()},
+         {"settings", nlohmann::ordered_json::object()},
+         {"finished", row.finished},
+         {"failed", row.failed},
+         {"all_held", row.all_held},
+         {"missed_deadlines", json_of(row.missed)},
+         {"overruns", json_of(row.overruns)},
+         {"held_share", share_of(row.all_held, row.finished).share},
+         {"held_ci95", {share_of(row.all_held, row.finished).low, share_of(row.all_held, row.finished).high}},
+         {"drift_max_s", json_of(row.drift_s)},
+         {"mean_distance_m", json_of(row.distance_m)}});
     for (const auto& [key, value] : row.settings) speeds.back()["settings"][key] = value;
   }
   return json_text(nlohmann::ordered_json{{"file", plan.file},
@@ -208,7 +246,9 @@ std::vector<SweepPoint> points_of(const Flags& flags, const Scenario& scenario) 
   const bool own_speed = flags.speeds.empty() && !flags.over.empty();
   const std::vector<Fraction> speeds = own_speed ? std::vector{scenario.time.cpu_speed}
                                                  : speeds_of(flags.speeds.empty() ? default_speeds : flags.speeds);
-  const std::vector<Settings> all = settings_of(flags.over, flags.random, scenario.seed);
+  if (flags.random > 0 && flags.latin > 0) refuse("--random, --latin", "are two ways to choose", "give one of them");
+  const Sampling how = flags.latin > 0 ? Sampling::latin : flags.random > 0 ? Sampling::random : Sampling::grid;
+  const std::vector<Settings> all = settings_of(flags.over, how, std::max(flags.random, flags.latin), scenario.seed);
   std::vector<SweepPoint> points;
   for (const Settings& settings : all) {
     for (const Fraction speed : speeds) {
@@ -228,6 +268,7 @@ void check_points(const Flags& flags, const std::vector<SweepPoint>& points) {
     checked = &point.settings;
     std::vector<Override> overrides = overrides_of(flags.sets);
     for (const auto& [key, value] : point.settings) {
+      if (key == "time.math") refuse("--over time.math", "is one for a whole sweep", "use --set time.math=portable");
       if (key == "seed" || key == "time.cpu_speed") {
         refuse("--over " + key, "is varied already", key == "seed" ? "use --trials" : "use --cpu-speed");
       }
@@ -237,14 +278,53 @@ void check_points(const Flags& flags, const std::vector<SweepPoint>& points) {
   }
 }
 
+ClusterFlags cluster_of(const Flags& flags, const Scenario& scenario) {
+  ClusterFlags cluster = flags.cluster;
+  cluster.alone = !may_be_parallel(scenario);
+  for (std::size_t from = 0; from < flags.hosts.size();) {
+    const std::size_t comma = std::min(flags.hosts.find(',', from), flags.hosts.size());
+    if (comma > from) cluster.hosts.push_back(flags.hosts.substr(from, comma - from));
+    from = comma + 1;
+  }
+  if (!flags.partition.empty()) cluster.pass.push_back("--partition=" + flags.partition);
+  if (cluster.on != "slurm" && !cluster.pass.empty()) refuse("--sbatch, --partition", "is for --on slurm", "");
+  if (cluster.on != "ssh" && !cluster.hosts.empty()) refuse("--hosts", "is for --on ssh", "");
+  return cluster;
+}
+
+void write_tables(const SweepPlan& plan, const std::vector<SweepPoint>& points, const std::vector<SweepRow>& rows,
+                  const SweepLog& log) {
+  const Table runs = sweep_table(plan, points, log), summary = summary_table(plan, rows);
+  write_file(plan.folder + "/sweep.csv", csv_of(runs));
+  write_file(plan.folder + "/sweep.parquet", parquet_of(runs));
+  write_file(plan.folder + "/summary.csv", csv_of(summary));
+  write_file(plan.folder + "/summary.parquet", parquet_of(summary));
+}
+
+/// How much of the cores' time went into runs.
+void say_share(const SweepPlan& plan, const std::vector<SweepPoint>& missing, const SweepLog& log, double wall_s,
+               const std::string& on) {
+  double runs_s = 0;
+  std::size_t count = 0;
+  for (const SweepPoint& point : missing) {
+    if (const SweepResult* result = log.find(point)) runs_s += result->spent_s, ++count;
+  }
+  if (count == 0 || on != "local") return;
+  char text[120];
+  std::snprintf(text, sizeof text, "%zu runs in %.1f s; %.0f %% of %zu core%s' time went into runs\n", count, wall_s,
+                100 * runs_s / (wall_s * static_cast<double>(plan.jobs)), plan.jobs, plan.jobs == 1 ? "'s" : "s");
+  say(text);
+}
+
 int sweep(const Flags& flags) {
   if (flags.trials < 1 || flags.trials > trials_max) {
     refuse("--trials " + std::to_string(flags.trials), "is no number of trials", "1 or more, as in --trials 10");
   }
   const Scenario scenario = load_scenario(flags.file, overrides_of(flags.sets));
   demand_trust(scenario, flags.file, flags.trust);
+  settle_math(scenario);
   check_scenario(scenario);
-  const SweepPlan plan = plan_of(flags, scenario);
+  SweepPlan plan = plan_of(flags, scenario);
   const std::vector<SweepPoint> points = points_of(flags, scenario);
   check_points(flags, points);
   SweepLog log(plan);
@@ -263,19 +343,63 @@ int sweep(const Flags& flags) {
   }
   if (skipped > 0) say(std::to_string(skipped) + " of " + std::to_string(points.size()) + " runs were done before\n");
 
-  const bool complete = run_sweep(plan, missing, points.size(), log);
+  const auto engine = cluster_engine(cluster_of(flags, scenario), plan, scenario);
+  const auto started = std::chrono::steady_clock::now();
+  const SweepEnd end = run_sweep(plan, missing, points.size(), log, *engine);
+  const bool complete = end != SweepEnd::interrupted;
+  if (end == SweepEnd::enough) say("stopped: the rule says that this is enough\n");
+  say_share(plan, missing, log, std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(),
+            flags.cluster.on);
   const std::vector<SweepRow> rows = rows_of(points, log);
-  write_file(plan.folder + "/sweep.csv", sweep_csv(points, log));
-  if (flags.over.empty()) write_file(plan.folder + "/sweep.svg", sweep_svg(scenario.name, rows));
+  write_tables(plan, points, rows, log);
+  write_file(plan.folder + "/sweep.svg", sweep_svg(scenario.name, rows, flags.over.empty() ? "" : key_to_draw(rows)));
   std::size_t failed = 0;
   for (const SweepRow& row : rows) failed += row.failed;
-  print(flags.json
-            ? json_of(plan, rows, skipped, complete)
-            : table_of(rows, !scenario.expect.empty()) + "\nresults " + plan.folder + "/sweep.csv and sweep.jsonl" +
-                  (flags.over.empty() ? ", picture " + plan.folder + "/sweep.svg" : "") + "\n" +
-                  (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
+  print(flags.json ? json_of(plan, rows, skipped, complete)
+                   : table_of(rows, !scenario.expect.empty()) + "\nresults " + plan.folder +
+                         "/sweep.csv, sweep.parquet, summary.csv, summary.parquet; picture sweep.svg\n" +
+                         (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
   if (!complete) return exit_interrupted;
   return failed > 0 ? exit_failed : exit_fine;
+}
+
+/// One part of a sweep, as a job of somebody else's engine works on it.
+int work_on_part(const std::string& file, std::string results, bool until_stdin_ends) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError({file, 0, 0}, "cannot be read", "it is made by `isochron sweep --on …`");
+  const auto json = nlohmann::ordered_json::parse(in, nullptr, false);
+  if (!json.is_object())
+    throw InputError({file, 0, 0}, "is no part of a sweep", "it is made by `isochron sweep --on …`");
+  const SweepPlan plan = plan_from(json);
+  settle_math(load_scenario(plan.file, overrides_of(plan.sets)));
+  std::vector<SweepPoint> points;
+  if (results.empty()) results = plan.folder + "/results.jsonl";
+  std::set<std::string> known;  // a job that was put back into the queue goes on where it was
+  if (std::ifstream old(results, std::ios::binary); results != "-" && old) {
+    for (std::string line; std::getline(old, line);) {
+      const auto done = nlohmann::ordered_json::parse(line, nullptr, false);
+      if (done.is_object()) known.insert(name_of(point_from(done)));
+    }
+  }
+  for (const auto& point : json.at("points")) {
+    if (!known.contains(name_of(point_from(point)))) points.push_back(point_from(point));
+  }
+  if (!until_stdin_ends) return work_on(plan, points, plan.folder, results);
+  // Whoever started it from afar is gone when our input ends. A copy of us works, and hears of it.
+  const int out = dup(STDOUT_FILENO);
+  const std::string there = "fd:" + std::to_string(out);
+  ChildProcess worker([&] { return work_on(plan, points, plan.folder, results == "-" ? there : results); },
+                      plan.folder + "/worker.log");
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char ignored[256];
+  for (bool told = false; !worker.ended();) {
+    const bool ended = !told && poll(&input, 1, 50) > 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0;
+    if (told) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (!ended) continue;
+    worker.signal(SIGINT);
+    told = true;
+  }
+  return worker.code().value_or(exit_failed);
 }
 
 }  // namespace
@@ -294,6 +418,32 @@ void add_sweep(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   verb->add_option("--random", flags->random, "with --over: so many random points instead, of the scenario's seed")
       ->type_name("N");
+  verb->add_option("--latin", flags->latin,
+                   "with --over: so many points as a Latin hypercube: random, and evenly spread")
+      ->type_name("N");
+  verb->add_option("--figure", flags->figures, "a figure of the report for the table: predator/planner.executed")
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  verb->add_option("--keep", flags->keep, "which journals: all, failed (or something did not hold), none")
+      ->capture_default_str();
+  verb->add_option("--stop-after", flags->stop_after, "enough when so many runs have something that did not hold")
+      ->type_name("N");
+  verb->add_option("--stop-within", flags->stop_within,
+                   "enough when the share of runs that hold is known to ± this with 95 %: 0.02")
+      ->type_name("SHARE");
+  verb->add_option("--on", flags->cluster.on, "where: local, slurm (job arrays), ssh (with --hosts)")
+      ->capture_default_str();
+  verb->add_option("--hosts", flags->hosts, "of --on ssh: a,b,user@c")->type_name("HOSTS");
+  verb->add_option("--shell", flags->cluster.launch.shell, "of --on ssh: what gives a shell on a host")
+      ->capture_default_str();
+  verb->add_option("--remote", flags->cluster.launch.remote, "of --on ssh: the isochron command there")
+      ->capture_default_str();
+  verb->add_option("--remote-folder", flags->cluster.launch.remote_folder, "of --on ssh: for files and journals there")
+      ->capture_default_str();
+  verb->add_option("--partition", flags->partition, "of --on slurm")->type_name("NAME");
+  verb->add_option("--sbatch", flags->cluster.pass, "of --on slurm: an option for sbatch, as in --sbatch=--time=10:00")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
   verb->add_option("--trials", flags->trials, "runs at each speed, with seeds seed, seed + 1, …")
       ->capture_default_str()
       ->type_name("N");
@@ -307,6 +457,25 @@ void add_sweep(CLI::App& app, Action& action) {
   verb->add_flag("--json", flags->json, "end with one JSON object instead of the table");
   add_trust_flag(*verb, flags->trust);
   verb->callback([&action, flags] { action = [flags] { return sweep(*flags); }; });
+
+  struct Part {
+    std::string file, results;
+    bool trust = false, until_stdin_ends = false;
+  };
+  auto part = std::make_shared<Part>();
+  CLI::App* work =
+      app.add_subcommand("sweep-part", "work on one part of a sweep: what `sweep --on …` starts elsewhere");
+  work->group("");  // not for people
+  work->add_option("FILE", part->file, "the part")->required();
+  work->add_option("--results", part->results, "where a line for each run goes; - is standard output");
+  work->add_flag("--until-stdin-ends", part->until_stdin_ends, "stop when standard input ends");
+  work->add_flag("--trust", part->trust, "run what the scenario names");
+  work->callback([&action, part] {
+    action = [part] {
+      if (!part->trust) refuse(part->file, "names a scenario that somebody else may have written", "add --trust");
+      return work_on_part(part->file, part->results, part->until_stdin_ends);
+    };
+  });
 }
 
 }  // namespace isochron::app

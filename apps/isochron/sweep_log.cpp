@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,21 +11,66 @@
 #include "core/input_error.hpp"
 
 namespace isochron::app {
-namespace {
-
 using Json = nlohmann::ordered_json;
 
-bool same(const SweepPoint& a, const SweepPoint& b) {
-  return a.speed == b.speed && a.seed == b.seed && a.settings == b.settings;
+std::string name_of(const SweepPoint& point) {
+  char text[64];
+  std::snprintf(text, sizeof text, "speed_%g_seed_%llu", point.speed.value(),
+                static_cast<unsigned long long>(point.seed));
+  std::string name = text;
+  for (const auto& [key, value] : point.settings) name += "_" + key + "_" + value;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a of what the name says before it is made fit for a file
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  bool plain = name.size() <= 120;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_') continue;
+    c = '_';
+    plain = false;
+  }
+  if (plain) return name;
+  std::snprintf(text, sizeof text, "_%016llx", static_cast<unsigned long long>(hash));
+  return name.substr(0, 100) + text;
 }
 
-SweepResult result_from(const Json& json, Fraction speed) {
-  SweepResult result;
-  result.point = {speed, json.value("seed", std::uint64_t{0})};
+Json to_json(const SweepPoint& point) {
+  Json json{{"cpu_speed", to_string(point.speed)}, {"seed", point.seed}};
+  for (const auto& [key, value] : point.settings) json["settings"][key] = value;
+  return json;
+}
+
+SweepPoint point_from(const Json& json) {
+  const auto speed = parse_fraction(json.at("cpu_speed").get<std::string>());
+  if (!speed.ok()) throw std::runtime_error("a point of a sweep without a speed");
+  SweepPoint point{*speed, json.value("seed", std::uint64_t{0})};
   if (const auto settings = json.find("settings"); settings != json.end()) {
-    for (const auto& [key, value] : settings->items())
-      result.point.settings.emplace_back(key, value.get<std::string>());
+    for (const auto& [key, value] : settings->items()) point.settings.emplace_back(key, value.get<std::string>());
   }
+  return point;
+}
+
+Json to_json(const SweepPlan& plan) {
+  return {{"file", plan.file},     {"sets", plan.sets},
+          {"folder", plan.folder}, {"fingerprint", plan.fingerprint},
+          {"bodies", plan.bodies}, {"figures", plan.figures},
+          {"where", plan.where},   {"keep", static_cast<int>(plan.keep)}};
+}
+
+SweepPlan plan_from(const Json& json) {
+  SweepPlan plan;
+  plan.file = json.at("file").get<std::string>();
+  plan.sets = json.at("sets").get<std::vector<std::string>>();
+  plan.folder = json.at("folder").get<std::string>();
+  plan.fingerprint = json.at("fingerprint").get<std::string>();
+  plan.bodies = json.at("bodies").get<std::vector<std::string>>();
+  plan.figures = json.at("figures").get<std::vector<std::string>>();
+  plan.where = json.value("where", "");
+  plan.keep = static_cast<SweepPlan::Keep>(json.at("keep").get<int>());
+  return plan;
+}
+
+SweepResult result_from(const Json& json) {
+  SweepResult result;
+  result.point = point_from(json);
   result.expected = json.value("expected", std::size_t{0});
   result.held = json.value("held", std::size_t{0});
   result.not_held = json.value("not_held", "");
@@ -34,13 +80,15 @@ SweepResult result_from(const Json& json, Fraction speed) {
   result.overruns = json.value("overruns", 0.0);
   result.drift_s = json.value("drift_max_s", 0.0);
   result.wall_s = json.value("wall_s", 0.0);
+  result.spent_s = json.value("spent_s", 0.0);
   if (json.contains("mean_distance_m")) result.distance_m = json["mean_distance_m"].get<double>();
   result.digest = json.value("digest", "");
   result.journal = json.value("journal", "");
+  for (const Json& figure : json.value("figures", Json::array())) {
+    result.figures.push_back(figure.is_number() ? std::optional(figure.get<double>()) : std::nullopt);
+  }
   return result;
 }
-
-}  // namespace
 
 Json to_json(const SweepResult& result) {
   Json json{{"cpu_speed", to_string(result.point.speed)},
@@ -51,10 +99,12 @@ Json to_json(const SweepResult& result) {
             {"overruns", result.overruns},
             {"drift_max_s", result.drift_s},
             {"wall_s", result.wall_s},
+            {"spent_s", result.spent_s},
             {"digest", result.digest},
             {"journal", result.journal}};
   if (result.distance_m) json["mean_distance_m"] = *result.distance_m;
   for (const auto& [key, value] : result.point.settings) json["settings"][key] = value;
+  for (const auto& figure : result.figures) json["figures"].push_back(figure ? Json(*figure) : Json());
   if (result.expected > 0) {
     json["expected"] = result.expected;
     json["held"] = result.held;
@@ -88,33 +138,42 @@ void SweepLog::read_line(const std::string& line) {
   if (line.empty()) return;
   try {
     const Json json = Json::parse(line);
-    const auto speed = parse_fraction(json.at("cpu_speed").get<std::string>());
-    if (speed.ok() && json.at("fingerprint") == fingerprint_) return keep(result_from(json, *speed));
-  } catch (const Json::exception&) {  // cut or foreign: counted below
+    if (json.at("fingerprint") == fingerprint_) return keep(result_from(json));
+  } catch (const std::exception&) {  // cut or foreign: counted below
   }
   ++foreign_;
 }
 
 void SweepLog::keep(SweepResult result) {
-  std::erase_if(results_, [&](const SweepResult& old) { return same(old.point, result.point); });
-  results_.push_back(std::move(result));
+  const auto [place, is_new] = place_of_.try_emplace(name_of(result.point), results_.size());
+  if (is_new) {
+    results_.push_back(std::move(result));
+  } else {
+    results_[place->second] = std::move(result);
+  }
 }
 
 const SweepResult* SweepLog::find(const SweepPoint& point) const {
-  for (const SweepResult& result : results_) {
-    if (same(result.point, point)) return &result;
-  }
-  return nullptr;
+  const auto place = place_of_.find(name_of(point));
+  return place == place_of_.end() ? nullptr : &results_[place->second];
 }
 
-void SweepLog::add(SweepResult result) {
-  Json json = to_json(result);
-  json["fingerprint"] = fingerprint_;
-  const std::string line = json_text(json) + "\n";
-  if (write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) || fsync(file_) != 0) {
-    throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
+void SweepLog::add(const std::vector<SweepResult>& results) {
+  if (results.empty()) return;
+  std::string lines;
+  for (const SweepResult& result : results) {
+    Json json = to_json(result);
+    json["fingerprint"] = fingerprint_;
+    lines += json_text(json) + "\n";
   }
-  keep(std::move(result));
+  errno = 0;
+  const ssize_t written = write(file_, lines.data(), lines.size());
+  if (written != static_cast<ssize_t>(lines.size()) || fdatasync(file_) != 0) {
+    throw std::runtime_error(
+        path_ + " cannot be written: " + (written >= 0 && errno == 0 ? "the disk is full" : std::strerror(errno)) +
+        "; what is in it stays done, and the same command goes on later");
+  }
+  for (const SweepResult& result : results) keep(result);
 }
 
 std::vector<SweepRow> rows_of(const std::vector<SweepPoint>& points, const SweepLog& log) {
@@ -124,6 +183,7 @@ std::vector<SweepRow> rows_of(const std::vector<SweepPoint>& points, const Sweep
     row.speed = points[from].speed;
     row.settings = points[from].settings;
     std::vector<double> missed, overruns, drift, distance;
+    std::vector<std::vector<double>> figures;
     for (to = from; to < points.size() && points[to].speed == row.speed && points[to].settings == row.settings; ++to) {
       const SweepResult* result = log.find(points[to]);
       if (result == nullptr) continue;
@@ -133,54 +193,18 @@ std::vector<SweepRow> rows_of(const std::vector<SweepPoint>& points, const Sweep
       }
       ++row.finished;
       if (result->held == result->expected) ++row.all_held;
+      for (std::size_t i = 0; i < result->figures.size(); ++i) {
+        if (figures.size() <= i) figures.emplace_back();
+        if (result->figures[i]) figures[i].push_back(*result->figures[i]);
+      }
       missed.push_back(result->missed), overruns.push_back(result->overruns), drift.push_back(result->drift_s);
       if (result->distance_m) distance.push_back(*result->distance_m);
     }
     row.missed = spread_of(missed), row.overruns = spread_of(overruns);
     row.drift_s = spread_of(drift), row.distance_m = spread_of(distance);
+    for (const std::vector<double>& values : figures) row.figures.push_back(spread_of(values));
   }
   return rows;
-}
-
-namespace {
-
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
-
-}  // namespace
-
-std::string sweep_csv(const std::vector<SweepPoint>& points, const SweepLog& log) {
-  std::string text;
-  if (!points.empty()) {
-    for (const auto& [key, value] : points[0].settings) text += cell(key) + ",";
-  }
-  text +=
-      "cpu_speed,seed,end,expected,held,not_held,missed_deadlines,overruns,drift_max_s,wall_s,mean_distance_m,digest,"
-      "journal,why\n";
-  for (const SweepPoint& point : points) {
-    const SweepResult* result = log.find(point);
-    if (result == nullptr) continue;
-    for (const auto& [key, value] : point.settings) text += cell(value) + ",";
-    for (const std::string& value :
-         {to_string(point.speed), std::to_string(point.seed), result->end, std::to_string(result->expected),
-          std::to_string(result->held), result->not_held, number(result->missed), number(result->overruns),
-          number(result->drift_s), number(result->wall_s), result->distance_m ? number(*result->distance_m) : "",
-          result->digest, result->journal}) {
-      text += cell(value) + ",";
-    }
-    text += cell(result->why) + "\n";
-  }
-  return text;
 }
 
 }  // namespace isochron::app

@@ -1,5 +1,6 @@
 #include "apps/isochron/sweep_over.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -104,14 +105,36 @@ std::vector<Settings> grid_of(const std::vector<Varied>& all, const std::vector<
   return points;
 }
 
-std::string drawn(const Varied& varied, RandomStream& chance) {
-  if (varied.range) return text_of(chance.uniform(varied.range->first, varied.range->second), varied.unit);
-  return varied.values[chance.below(varied.values.size())];
+/// `at` from 0 to 1 says which: of a range any value, of a list the one whose share it falls into.
+std::string value_at(const Varied& varied, double at) {
+  if (varied.range) {
+    return text_of(varied.range->first + at * (varied.range->second - varied.range->first), varied.unit);
+  }
+  const auto count = static_cast<double>(varied.values.size());
+  return varied.values[std::min(static_cast<std::size_t>(at * count), varied.values.size() - 1)];
+}
+
+/// One place in each of `count` equal pieces, in any order.
+std::vector<double> latin_places(std::size_t count, RandomStream& chance) {
+  std::vector<double> places(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    places[i] = (static_cast<double>(i) + chance.uniform()) / static_cast<double>(count);
+  }
+  for (std::size_t i = count; i > 1; --i) std::swap(places[i - 1], places[chance.below(i)]);
+  return places;
+}
+
+std::vector<double> random_places(std::size_t count, RandomStream& chance) {
+  std::vector<double> places(count);
+  for (double& place : places) place = chance.uniform();
+  return places;
 }
 
 }  // namespace
 
-std::vector<Settings> settings_of(const std::vector<std::string>& over, std::uint64_t random, std::uint64_t seed) {
+std::vector<Settings> settings_of(const std::vector<std::string>& over, Sampling how, std::uint64_t count,
+                                  std::uint64_t seed) {
+  const std::string flag = how == Sampling::latin ? "--latin" : "--random";
   std::vector<Varied> all;
   for (const std::string& one : over) {
     all.push_back(varied_of(one));
@@ -119,16 +142,28 @@ std::vector<Settings> settings_of(const std::vector<std::string>& over, std::uin
       if (all[i].key == all.back().key) refuse(one, "varies a key that is varied already");
     }
   }
-  if (random == 0) return grid_of(all, over);
-  if (all.empty()) throw InputError({"--random", 0, 0}, "needs something to vary", "add --over KEY=LOW..HIGH");
-  if (random > most_points) throw InputError({"--random", 0, 0}, "is more than 100000 points", "");
-  std::vector<Settings> points(random);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    RandomStream chance(seed, "sweep/" + all[k].key);  // a key more changes no other's values
-    for (Settings& point : points) point.emplace_back(all[k].key, drawn(all[k], chance));
+  if (how == Sampling::grid) return grid_of(all, over);
+  if (all.empty()) throw InputError({flag, 0, 0}, "needs something to vary", "add --over KEY=LOW..HIGH");
+  if (count == 0 || count > most_points) throw InputError({flag, 0, 0}, "must be 1 to 100000 points", "");
+  std::vector<Settings> points(count);
+  for (const Varied& varied : all) {
+    RandomStream chance(seed, "sweep/" + varied.key);  // a key more changes no other's values
+    const std::vector<double> places =
+        how == Sampling::latin ? latin_places(count, chance) : random_places(count, chance);
+    for (std::size_t i = 0; i < count; ++i) points[i].emplace_back(varied.key, value_at(varied, places[i]));
   }
   return points;
 }
+
+std::optional<ValueRange> range_from(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  const auto low = quantity_of(text.substr(0, dots)), high = quantity_of(text.substr(dots + 2));
+  if (!low || !high || low->unit != high->unit || low->value >= high->value) return std::nullopt;
+  return ValueRange{low->value, high->value, low->unit};
+}
+
+std::string range_text(double value, const std::string& unit) { return text_of(value, unit); }
 
 std::string to_string(const Settings& settings) {
   std::string text;

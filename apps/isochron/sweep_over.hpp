@@ -5,10 +5,13 @@
 //     --over world.walls.stiffness=10..30/5      so many between two, ends included: 10 15 20 25 30
 //     several of them                            all combinations
 //     --random 100                               instead: so many points, each key drawn anew; of a range any value
+//     --latin 100                                the same, spread evenly: each hundredth of each range is in one of
+//     them
 //
 // Fails: InputError for what cannot be read.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +21,21 @@ namespace isochron::app {
 /// Values for keys, in the order in which they were named.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// All combinations, or `random` points of them where that is not 0. One point without settings if nothing is varied.
-std::vector<Settings> settings_of(const std::vector<std::string>& over, std::uint64_t random, std::uint64_t seed);
+/// How points are chosen.
+enum class Sampling { grid, random, latin };
+
+/// All combinations, or `count` points of them. One point without settings if nothing is varied.
+std::vector<Settings> settings_of(const std::vector<std::string>& over, Sampling how, std::uint64_t count,
+                                  std::uint64_t seed);
+
+/// LOW..HIGH, with the unit that both have.
+struct ValueRange {
+  double low = 0, high = 0;
+  std::string unit;
+};
+std::optional<ValueRange> range_from(const std::string& text);
+/// A value of it, as a scenario takes it.
+std::string range_text(double value, const std::string& unit);
 
 /// "time.quantum=1ms, seed=3".
 std::string to_string(const Settings& settings);

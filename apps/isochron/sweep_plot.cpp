@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "apps/isochron/sweep.hpp"
 
@@ -34,11 +35,21 @@ std::string line(double x1, double y1, double x2, double y2, const char* colour)
          "' stroke='" + colour + "'/>\n";
 }
 
+/// Where a row stands to the right: its value of the key, or the speed.
+double place_of(const SweepRow& row, const std::string& key) {
+  for (const auto& [name, value] : row.settings) {
+    if (name == key) return std::strtod(value.c_str(), nullptr);
+  }
+  return row.speed.value();
+}
+
 /// From a speed to the right, from 0 at the bottom to `most` at the top.
 struct Axes {
   double low, high, most, bottom;
-  [[nodiscard]] double x(double speed) const {
-    const double at = high > low ? (std::log2(speed) - low) / (high - low) : 0.5;
+  std::string key;  // "" = speed, in factors of two
+  [[nodiscard]] double scaled(double value) const { return key.empty() ? std::log2(value) : value; }
+  [[nodiscard]] double x(const SweepRow& row) const {
+    const double at = high > low ? (scaled(place_of(row, key)) - low) / (high - low) : 0.5;
     return left + at * (wide - left - right);
   }
   [[nodiscard]] double y(double value) const { return bottom - std::max(0.0, value) / most * panel_height; }
@@ -51,7 +62,8 @@ std::string frame(const Panel& panel, const std::vector<SweepRow>& rows, const A
            text_at(left - 6, axes.y(value) + 4, number(value), "end");
   }
   for (const SweepRow& row : rows) {
-    svg += text_at(axes.x(row.speed.value()), axes.bottom + 16, number(row.speed.value()), "middle");
+    if (rows.size() > 16 && &row != &rows.front() && &row != &rows.back()) continue;
+    svg += text_at(axes.x(row), axes.bottom + 16, number(place_of(row, axes.key)), "middle");
   }
   return svg;
 }
@@ -61,7 +73,7 @@ std::string curve(const Panel& panel, const std::vector<SweepRow>& rows, const A
   for (const SweepRow& row : rows) {
     const Spread& s = row.*panel.quantity;
     if (s.n == 0) continue;
-    const double x = axes.x(row.speed.value());
+    const double x = axes.x(row);
     points += number(x) + "," + number(axes.y(s.mean)) + " ";
     marks += line(x, axes.y(s.mean - s.deviation), x, axes.y(s.mean + s.deviation), "#c33") + "<circle cx='" +
              number(x) + "' cy='" + number(axes.y(s.mean)) + "' r='3' fill='#c33'/>\n";
@@ -77,28 +89,36 @@ double most_of(const Panel& panel, const std::vector<SweepRow>& rows) {
 
 }  // namespace
 
-std::string sweep_svg(const std::string& title, const std::vector<SweepRow>& rows) {
+std::string sweep_svg(const std::string& title, const std::vector<SweepRow>& unsorted, const std::string& key) {
+  std::vector<SweepRow> rows = unsorted;
+  std::stable_sort(rows.begin(), rows.end(), [&](const SweepRow& a, const SweepRow& b) {
+    return !key.empty() && place_of(a, key) < place_of(b, key);
+  });
   double low = 0, high = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double at = std::log2(rows[i].speed.value());
+    const double at = key.empty() ? std::log2(rows[i].speed.value()) : place_of(rows[i], key);
     low = i == 0 ? at : std::min(low, at);
     high = i == 0 ? at : std::max(high, at);
   }
-  std::string body =
-      text_at(left, 20, title + ": what the speed of the robots' computers changes (mean, ± deviation)", "start");
+  std::string body = text_at(
+      left, 20,
+      title + ": what " + (key.empty() ? "the speed of the robots' computers" : key) + " changes (mean, ± deviation)",
+      "start");
   double bottom = top;
   for (const Panel& panel : panels) {
     if (std::none_of(rows.begin(), rows.end(), [&](const SweepRow& row) { return (row.*panel.quantity).n > 0; })) {
       continue;
     }
     bottom += panel_height;
-    const Axes axes{low, high, most_of(panel, rows), bottom};
+    const Axes axes{low, high, most_of(panel, rows), bottom, key};
     body += frame(panel, rows, axes) + curve(panel, rows, axes);
     bottom += panel_gap;
   }
   return "<svg xmlns='http://www.w3.org/2000/svg' width='" + number(wide) + "' height='" + number(bottom) +
          "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n" + body +
-         text_at((left + wide - right) / 2, bottom - 6, "speed in units of this computer", "middle") + "</svg>\n";
+         text_at((left + wide - right) / 2, bottom - 6, key.empty() ? "speed in units of this computer" : key,
+                 "middle") +
+         "</svg>\n";
 }
 
 }  // namespace isochron::app

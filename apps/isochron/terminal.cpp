@@ -92,6 +92,12 @@ void keep_output_for_reports() {
   report_stream = fdopen(own, "w");
 }
 
+void give_output_back() {
+  if (report_stream == nullptr) return;
+  std::fflush(stdout);
+  dup2(fileno(report_stream), STDOUT_FILENO);
+}
+
 void print(const std::string& given) {
   FILE* const to = report_stream == nullptr ? stdout : report_stream;
   const std::string text = isatty(fileno(to)) != 0 ? harmless(given) : given;

@@ -22,6 +22,8 @@ std::string harmless(const std::string& text);
 /// From now on what code of others prints on standard output goes to standard error, and print() alone to standard
 /// output: a report stays a report though nodes print.
 void keep_output_for_reports();
+/// Undoes it, for whoever takes the place of this process.
+void give_output_back();
 /// Writes to stdout; a closed or full stdout ends the command with code 3, after what was recorded is safe.
 void print(const std::string& text);
 /// Writes to stderr, never fails.

@@ -1,7 +1,9 @@
 #include "apps/isochron/test_result.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "apps/isochron/outcome_text.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/foreign_text.hpp"
 
@@ -61,7 +63,8 @@ std::string case_xml(const TestResult& result, const TestCase& one, bool first) 
   const std::string tag = one.end == End::failed ? "failure" : "error";
   const std::string place =
       one.line > 0 ? one.file + ":" + std::to_string(one.line) + ":" + std::to_string(one.column) + ": " : "";
-  return out + "><" + tag + message + ">" + xml(place + one.why) + "</" + tag + "></testcase>\n";
+  return out + "><" + tag + message + ">" + xml(place + one.why + (one.look.empty() ? "" : "\n" + one.look)) + "</" +
+         tag + "></testcase>\n";
 }
 
 std::size_t count(const TestResult& result, End end) {
@@ -97,6 +100,13 @@ TestCase case_of(const Json& outcome) {
   return one;
 }
 
+/// Into the page, where it was first violated.
+std::string look_at(const Json& outcome, const std::string& journal) {
+  const auto violations = outcome.find("first_violations");
+  if (journal.empty() || violations == outcome.end() || violations->empty()) return "";
+  return view_command(journal, SimTime::from_ns(std::llround((*violations)[0].value("at_s", 0.0) * 1e9)));
+}
+
 TestCase run_case(const std::string& file, const Json& report) {
   TestCase one;
   one.name = "run";
@@ -121,14 +131,17 @@ TestResult result_of_report(const std::string& file, const Json& report) {
   TestResult result;
   result.file = file;
   result.cases.push_back(run_case(file, report));
+  if (const auto journal = report.find("journal"); journal != report.end() && journal->is_object()) {
+    result.journal = journal->value("file", "");
+  }
   if (const auto all = report.find("expectations"); all != report.end() && all->is_array()) {
-    for (const Json& outcome : *all) result.cases.push_back(case_of(outcome));
+    for (const Json& outcome : *all) {
+      result.cases.push_back(case_of(outcome));
+      result.cases.back().look = look_at(outcome, result.journal);
+    }
   }
   if (result.cases[0].end == End::stopped) {  // a run that was stopped shows nothing
     for (TestCase& one : result.cases) one.end = End::stopped, one.why = "stopped by Ctrl-C";
-  }
-  if (const auto journal = report.find("journal"); journal != report.end() && journal->is_object()) {
-    result.journal = journal->value("file", "");
   }
   result.wall_s = report.value("wall_s", 0.0);
   return result;
@@ -148,9 +161,9 @@ std::string lines_of(const TestResult& result) {
                      std::to_string(result.cases.size()) + " cases, " + seconds_text(result.wall_s) + " s" +
                      (result.attempts > 1 ? ", attempt " + std::to_string(result.attempts) : "") + "\n";
   for (const TestCase& one : result.cases) {
-    if (one.end != End::passed) text += "     " + one.name + ": " + one.why + "\n";
+    if (one.end == End::passed) continue;
+    text += "     " + one.name + ": " + one.why + "\n" + (one.look.empty() ? "" : "       " + one.look + "\n");
   }
-  if (end == End::failed && !result.journal.empty()) text += "     isochron view " + result.journal + "\n";
   return text;
 }
 
@@ -209,6 +222,7 @@ Json json_of(const std::vector<TestResult>& results) {
       if (one.line > 0) {
         cases.back().update(Json{{"file", one.file}, {"line", one.line}, {"column", one.column}});
       }
+      if (!one.look.empty()) cases.back()["look"] = one.look;
     }
     passed += result.end() == End::passed ? 1 : 0;
     all.push_back({{"file", result.file},

@@ -17,6 +17,7 @@ struct TestCase {
   std::string why;
   std::string file;  // where to look, for an annotation
   int line = 0, column = 0;
+  std::string look = {};  // "isochron view RUN.mcap --at 3.21s": where it was first violated; "" = nowhere
 };
 
 struct TestResult {

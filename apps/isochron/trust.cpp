@@ -1,8 +1,8 @@
 #include "apps/isochron/trust.hpp"
 
 #include "core/input_error.hpp"
-#include "scenario/recorded_scenario.hpp"
-#include "scenario/trust.hpp"
+#include "run/recorded_scenario.hpp"
+#include "run/trust.hpp"
 
 namespace isochron::app {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// --trust: whoever runs a file that is not its own says that it has read what would be executed (scenario/trust.hpp).
+// --trust: whoever runs a file that is not its own says that it has read what would be executed (run/trust.hpp).
 //
 // Fails: demand_…() throws InputError, which lists what would be executed.
 

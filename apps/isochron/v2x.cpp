@@ -36,7 +36,8 @@ int encode(const std::string& file) {
 }  // namespace
 
 void add_v2x(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("v2x", "SAE J2735 messages (BSM, MAP, SPaT) to JSON and back");
+  CLI::App* verb = app.add_subcommand(
+      "v2x", "SAE J2735 messages (BSM, MAP, SPaT, PSM, TIM, SRM, SSM, RSA, EVA, RTCM) to JSON and back");
   verb->require_subcommand(1);
   auto text = std::make_shared<std::string>();
   auto raw = std::make_shared<bool>(false);

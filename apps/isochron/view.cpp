@@ -12,6 +12,7 @@
 #include "apps/isochron/serve_view.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
+#include "core/time_text.hpp"
 #include "journal/disk.hpp"
 #include "view/recorded_source.hpp"
 #include "view/view_server.hpp"
@@ -55,12 +56,23 @@ void open_browser(const std::string& address) {
 }
 
 struct Flags {
-  std::string journal;
+  std::string journal, at;
   ViewFlags view;
 };
 
-int show(const Flags& flags) {
+/// Where the page opens.
+std::string fragment_of(const std::string& at) {
+  if (at.empty()) return "";
+  const auto ns = parse_ns(at);
+  if (!ns.ok()) throw InputError({"--at " + at, 0, 0}, ns.error(), "as in --at 12.3s");
+  char text[40];
+  std::snprintf(text, sizeof text, "#t=%.9g", static_cast<double>(*ns) * 1e-9);
+  return text;
+}
+
+int show(Flags& flags) {
   PosixDisk disk;
+  flags.view.at = fragment_of(flags.at);
   auto source = view::RecordedSource::open(disk, flags.journal);
   if (!source.ok()) throw InputError({"", 0, 0}, source.error(), "");
   view::ViewServer handler(**source);
@@ -74,7 +86,7 @@ int show(const Flags& flags) {
 std::unique_ptr<view::WebServer> serve_view(view::WebHandler& handler, const ViewFlags& flags) {
   auto server = view::WebServer::start(handler, flags.port);
   if (!server.ok()) throw InputError({"--port", 0, 0}, server.error(), "leave --port out for any that is free");
-  const std::string address = (*server)->address();
+  const std::string address = (*server)->address() + flags.at;
   // On stderr where the answer on stdout is JSON: a program reads one line either way.
   flags.json ? say("view " + address + "\n") : print("view " + bold(address) + "\n");
   if (flags.open) open_browser(address);
@@ -86,6 +98,7 @@ void add_view(CLI::App& app, Action& action) {
   CLI::App* verb = app.add_subcommand("view", "look at a recorded run in a web page: 3D world, plots, who did what");
   verb->add_option("JOURNAL", flags->journal, "what `isochron run` left")->required();
   verb->add_option("--port", flags->view.port, "of 127.0.0.1; any that is free if left out")->type_name("PORT");
+  verb->add_option("--at", flags->at, "the time that the page opens at; the start if left out")->type_name("TIME");
   verb->add_flag("--open", flags->view.open, "open it in the desktop's browser");
   verb->callback([&action, flags] { action = [flags] { return show(*flags); }; });
 }

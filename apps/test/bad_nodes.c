@@ -1,4 +1,5 @@
 /* Nodes that misbehave, for flows_test.py: what a Bad one does at 50 ms is its parameter `does`. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,9 @@ static void fill(void* self, int32_t output, void* message, size_t size, int64_t
   if (strcmp(b->does, "crash") == 0) *(volatile int*)8 = 1;
   if (strcmp(b->does, "fail") == 0) b->host->fail(b->node, "it does not want to");
   if (strcmp(b->does, "rush") == 0) b->host->next_at(b->node, output, time_ns - 1);
+  if (strcmp(b->does, "past") == 0) b->host->send(b->node, 1, time_ns + 4000000, out, sizeof *out);
+  if (strcmp(b->does, "kill") == 0) kill(getpid(), SIGKILL);
+  if (strcmp(b->does, "stop") == 0) kill(getpid(), SIGSTOP);
   while (strcmp(b->does, "hang") == 0) pause();
 }
 
@@ -44,6 +48,8 @@ static void* create(const isochron_host* host, isochron_node* node) {
   snprintf(b->does, sizeof b->does, "%s", does ? does : "");
   const isochron_output out = {.name = "out", .type = PAIR, .period_ns = 10000000, .capacity = 1, .fill = fill};
   host->output(node, &out);
+  const isochron_output alarm = {.name = "alarm", .type = PAIR, .kind = ISOCHRON_EVENT, .lookahead_ns = 5000000};
+  host->output(node, &alarm);
   return b;
 }
 

@@ -39,14 +39,16 @@ PROGRAMS = {
     "library": "pilot: {{library: ships_controllers, every: 10ms{more}}}",
     "executable": "pilot: {{run: [/usr/bin/python3, {folder}/flies.py], every: 10ms{more}}}",
     "unmodified": "pilot: {{run: [/usr/bin/python3, {folder}/walks.py], clock: virtual{more}}}",
-    "board": "pilot: {{run: [/usr/bin/python3, {folder}/flies.py], every: 10ms}}",
+    "board": "pilot: {{run: [/usr/bin/python3, {folder}/flies.py], every: 10ms{more}}}",
 }
 MODELLED = ", compute: {modelled: {fixed: 300us}}"
 
-# Per mode: what each kind of program is given besides. A board is one of mode hil only.
+BOARD = ", compute: hardware"
+
+# Per mode: what each kind of program is given besides. No board runs the same twice, nor by this machine's wall clock.
 MODES = {
-    "callback": {"library": "", "executable": "", "unmodified": ""},
-    "consistent": {"library": "", "executable": "", "unmodified": ""},
+    "callback": {"library": "", "executable": "", "unmodified": "", "board": BOARD},
+    "consistent": {"library": "", "executable": "", "unmodified": "", "board": BOARD},
     "repeatable": {"library": MODELLED, "executable": MODELLED, "unmodified": MODELLED},
     "realtime": {"library": "", "executable": "", "unmodified": ""},
     "hil": {"library": "", "executable": ", compute: measured", "unmodified": "", "board": ""},
@@ -106,6 +108,8 @@ class Composition(unittest.TestCase):
             for predator, prey in itertools.product(kinds, kinds):
                 if mode == "hil" and "board" not in (predator, prey):
                     continue
+                if mode == "callback" and predator == prey == "board":
+                    continue  # nothing here is called back
                 if mode == "repeatable" and "library" in (predator, prey):
                     continue  # flows, below
                 where = f"{mode}: {predator} and {prey}"
@@ -147,6 +151,62 @@ class Composition(unittest.TestCase):
         report, journal = self.run_it(scenario, "hil")
         self.assertEqual(report["end"], "finished")
         self.assertEqual({t["name"] for t in report["hil"]["targets"]}, {"predator/pilot"})
+
+    def test_boards_and_programs_here_send_each_other_messages(self):
+        talks = ("import isochron, sys\nrobot = isochron.attach()\nother, heard = sys.argv[1], 0\n"
+                 "while robot.wait() is not None:\n"
+                 "    robot.send(other, 1.0 + heard)\n"
+                 "    while robot.receive(other) is not None: heard += 1\n")
+        with open(os.path.join(self.folder, "talks.py"), "w") as file:
+            file.write(talks)
+        for mode, compute in (("hil", "measured"), ("consistent", "measured"), ("consistent", "{modelled: {fixed: 1ms}}"),
+                              ("callback", "zero")):
+            scenario = os.path.join(self.folder, "talks.yaml")
+            with open(scenario, "w") as file:
+                file.write(f"name: talks\nduration: 300ms\nworld: {{model: {ROOT}/models/ships.xml, step: 5ms}}\nrobots:\n"
+                           "  predator: {programs: {pilot: {run: [/usr/bin/python3, talks.py, prey/pilot], every: 10ms, "
+                           "compute: hardware}}}\n"
+                           "  prey: {programs: {pilot: {run: [/usr/bin/python3, talks.py, predator/pilot], every: 10ms, "
+                           f"compute: {compute}}}}}}}\ntime: {{mode: {mode}}}\n")
+            where = f"{mode}, {compute}"
+            _, journal = self.run_it(scenario, where)
+            for robot in ("predator", "prey"):
+                events = journal[f"/programs/{robot}/pilot"]
+                what = list(events["what"])
+                self.assertGreaterEqual(what.count("send"), 15, where)
+                self.assertGreaterEqual(what.count("receive"), 12, f"{where}: {robot}")
+                for w, s, ns, sent_s, sent_ns in zip(what, events["at.sec"], events["at.nanosec"], events["stamp.sec"],
+                                                     events["stamp.nanosec"]):
+                    if w == "receive":
+                        self.assertLess((sent_s, sent_ns), (s, ns), f"{where}: nobody receives before it was sent")
+
+    def test_a_board_drives_an_agent(self):
+        with open(os.path.join(self.folder, "drives.py"), "w") as file:
+            file.write("import isochron\nrobot = isochron.attach()\nwhile robot.wait() is not None:\n"
+                       "    robot.write('throttle', 0.4 if robot.read('speed') < 8 else 0.0)\n")
+        scenario = os.path.join(self.folder, "agents.yaml")
+        with open(scenario, "w") as file:
+            file.write(f"name: agents\nduration: 1s\nworld: {{model: {ROOT}/models/crossing.xml, step: 5ms}}\n"
+                       "agents:\n  heartbeat: 10ms\n  members:\n    car01: {kind: car, client: one}\n"
+                       "    car09: {kind: car, client: two}\nrobots:\n"
+                       "  car01: {programs: {pilot: {run: [/usr/bin/python3, drives.py], every: 20ms, compute: hardware}}}\n"
+                       "  car09: {programs: {pilot: {run: [/usr/bin/python3, drives.py], every: 20ms}}}\n"
+                       "time: {mode: heartbeat}\n")
+        report, _ = self.run_it(scenario, "heartbeat")
+        by_name = {p["name"]: p for p in report["programs"]}
+        for car in ("car01", "car09"):
+            self.assertGreaterEqual(by_name[f"{car}/pilot"]["activations"], 45, report["programs"])
+        self.assertEqual([t["name"] for t in report["hil"]["targets"]], ["car01/pilot"])
+
+    def test_a_board_is_refused_where_a_run_must_repeat(self):
+        scenario = self.scenario("repeatable", "executable", "executable")
+        with open(scenario) as file:
+            text = file.read()
+        with open(scenario, "w") as file:
+            file.write(text.replace(MODELLED, BOARD, 1))
+        done = subprocess.run([ISOCHRON, "check", "--trust", scenario], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("no board runs the same twice", done.stderr)
 
     def test_a_program_that_fails_beside_a_board_ends_the_run_under_its_name(self):
         scenario = self.scenario("hil", "board", "executable")

@@ -5,6 +5,7 @@ ISOCHRON SOURCE_DIR"""
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -33,22 +34,61 @@ class Engines(unittest.TestCase):
     def run_here(self, *words, **kwargs):
         return subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=120, **kwargs)
 
-    def alone(self):
-        return report_of(self.run_here(ISOCHRON, "run", NBODY, "--duration", "500s", "--json", "--quiet"))["digest"]
+    def alone(self, duration):
+        return report_of(self.run_here(ISOCHRON, "run", NBODY, "--duration", duration, "--json", "--quiet"))["digest"]
 
-    def check(self, done):
+    def check(self, done, duration="500s"):
         report = report_of(done)
         self.assertEqual(report["end"], "finished", report["why"] + done.stderr)
-        self.assertEqual(report["digest"], self.alone())
+        self.assertEqual(report["digest"], self.alone(duration))
         self.assertTrue(report["digest_complete"])
+        return report
 
-    def words(self, engine):
-        return [ISOCHRON, "launch", NBODY, "--duration", "500s", "--json", "--journal", "out.mcap", "--on", engine,
+    def words(self, engine, duration="500s"):
+        return [ISOCHRON, "launch", NBODY, "--duration", duration, "--json", "--journal", "out.mcap", "--on", engine,
                 "--remote", ISOCHRON]
+
+    def check_that_lost_nodes_catch_up(self, *words, **kwargs):
+        """Kills two nodes, one after the other, while they run."""
+        launch = subprocess.Popen([*words, "--restarts", "5", "--remote-folder", self.folder, "--set",
+                                   "time.pace=2500x"], cwd=self.folder,  # else a fast machine is done before the second
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs)
+        for node in ["red", "blue"]:
+            for _ in range(20):  # what is found first may be a process of the engine, which is over by now
+                try:
+                    os.kill(self.process_of(node), signal.SIGKILL)
+                    break
+                except ProcessLookupError:
+                    time.sleep(0.1)
+            time.sleep(0.5)
+        out, err = launch.communicate(timeout=120)
+        report = self.check(subprocess.CompletedProcess(words, launch.returncode, out, err), "20000s")
+        self.assertEqual([one["node"] for one in report["restarts"]], ["red", "blue"], err)
+        return report
+
+    def process_of(self, node):
+        """That runs it in our folder, and has begun to."""
+        for _ in range(3000):
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open(f"/proc/{pid}/cmdline") as file:
+                        words = file.read().split("\0")
+                except OSError:
+                    continue
+                journal = next((word for word in words if word.startswith(self.folder + "/isochron-")), None)
+                if "run" in words and node in words and journal and os.path.exists(journal):
+                    time.sleep(0.7)
+                    return int(pid)
+            time.sleep(0.01)
+        raise AssertionError(f"{node} does not begin")
 
     @unittest.skipUnless(HAS_MPI, "there is no mpirun")
     def test_mpirun_starts_the_nodes_and_they_find_each_other(self):
         self.check(self.run_here(*self.words("mpirun")))
+
+    @unittest.skipUnless(HAS_MPI, "there is no mpirun")
+    def test_nodes_that_mpirun_lost_are_started_again(self):
+        self.check_that_lost_nodes_catch_up(*self.words("mpirun", "20000s"))
 
     def test_without_an_allocation_it_says_what_to_do(self):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SLURM_")}
@@ -62,6 +102,10 @@ class Engines(unittest.TestCase):
     def test_slurm_starts_the_nodes_on_the_hosts_of_an_allocation(self):
         with Slurm() as slurm:
             self.check(self.run_here("salloc", "--quiet", "-N", "3", *self.words("slurm"), env=slurm.environment))
+            report = self.check_that_lost_nodes_catch_up("salloc", "--quiet", "-N", "3", *self.words("slurm", "20000s"),
+                                                         env=slurm.environment)
+            # yellow, red, green and blue are dealt out to n1, n2, n3 and n1: the lost ones are now on the next ones.
+            self.assertEqual([one["host"] for one in report["restarts"]], ["n3", "n2"])
 
 
 class Slurm:

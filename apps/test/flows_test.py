@@ -25,6 +25,69 @@ nodes:
 flows: {{executor: {executor}}}
 time: {{mode: repeatable, stall: 500ms, on_stall: end}}
 """
+# A program that misbehaves at 50 ms, behind a node.
+BAD_PROGRAM = """
+import os, signal, sys, time
+from isochron import node
+class Bad(node.Node):
+    def __init__(self, parameters):
+        self.does = parameters.text("does", "nothing")
+        self.output("out", "float64", self.step, every="10ms")
+        self.alarm = self.event("alarm", "float64", lookahead="5ms")
+    def step(self, now):
+        print("at", now, flush=True)
+        if now == 50_000_000:
+            if self.does == "raise": raise ValueError("it does not want to")
+            if self.does == "crash": os.abort()
+            if self.does == "exit": sys.exit(0)
+            if self.does == "hang": time.sleep(1000)
+            if self.does == "past": self.alarm.send(now + 4_000_000, 1.0)
+            if self.does in ("kill", "stop"): os.kill(os.getpid(), signal.SIGKILL if self.does == "kill" else signal.SIGSTOP)
+        return 1.0
+node.main(Bad)
+"""
+BAD_BEHIND_A_NODE = """
+name: bad
+duration: 1s
+nodes:
+  bad: {{run: [python3, bad.py], with: {{does: {does}}}}}
+  ear: {{run: [python3, ear.py], inputs: {{in: bad.out}}}}
+flows: {{executor: {executor}}}
+time: {{mode: repeatable, stall: 500ms, on_stall: end}}
+"""
+EAR_PROGRAM = """
+from isochron import node
+class Ear(node.Node):
+    def __init__(self, parameters):
+        self.input("in", "float64")
+node.main(Ear)
+"""
+# Lists of 100,000 numbers, 800 KB, and what became of them.
+LARGE_PROGRAM = """
+from isochron import node
+List = node.message("example_msgs/msg/List", "float64[] values")
+class Source(node.Node):
+    def __init__(self, parameters):
+        self.output("out", List, self.step, every="10ms")
+    def step(self, now):
+        return List([now * 1e-9 + i for i in range(100_000)])
+class Sum(node.Node):
+    def __init__(self, parameters):
+        self.heard = self.input("in", List)
+        self.output("sum", "float64", self.step, every="10ms")
+    def step(self, now):
+        return float(sum(self.heard.latest.values)) if self.heard.latest else 0.0
+node.main(Source, Sum)
+"""
+LARGE = """
+name: large
+duration: 50ms
+nodes:
+  source: {run: [python3, large.py], type: Source}
+  sum: {run: [python3, large.py], type: Sum, inputs: {in: source.out}}
+time: {mode: repeatable}
+"""
+EXECUTORS = ["thread", "pool", "threads", "processes", "tcp"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.path.join(SOURCE, "client/python")}
 
 
@@ -88,7 +151,20 @@ class Languages(InAFolder):
         done = isochron("check", file)
         self.assertEqual(done.returncode, 2)
         self.assertIn("none.yaml:3", done.stderr)
-        self.assertIn("needs either `library`, `run` or `fmu`", done.stderr)
+        self.assertIn("needs either `library`, `run`, `fmu`, `sumo` or `play`", done.stderr)
+
+
+class Large(InAFolder):
+    def test_messages_of_any_size_are_the_same_in_every_executor(self):
+        self.write("large.py", LARGE_PROGRAM)
+        digests = {}
+        for executor in EXECUTORS:
+            file = self.write("large.yaml", LARGE + f"flows: {{executor: {executor}}}\n")
+            report = self.run_json(file)[0]
+            self.assertEqual(report["end"], "finished", report["why"])
+            digests[executor] = report["digest"]
+        digests["launch"] = self.run_json(file, verb="launch")[0]["digest"]
+        self.assertEqual(len(set(digests.values())), 1, digests)
 
 
 class Misbehaving(InAFolder):
@@ -102,7 +178,7 @@ class Misbehaving(InAFolder):
         return report, done
 
     def test_nodes_that_crash_hang_fail_and_rush_are_named_and_the_journal_is_whole(self):
-        expected = {"crash": "Segmentation fault", "fail": "it does not want to",
+        expected = {"crash": "Segmentation fault (a", "fail": "it does not want to (at 50ms)",
                     "rush": "flow bad.out: the message at 50ms says that the next one comes at 49.999999ms",
                     "hang": ""}
         for executor in ["thread", "pool", "threads", "processes", "tcp"]:
@@ -113,8 +189,46 @@ class Misbehaving(InAFolder):
                     self.assertEqual(report["end"], "failed")
                     self.assertIn("node bad failed", report["why"])
                     self.assertIn(what, report["why"])
+                    if does == "crash" and "thread" in executor:
+                        self.assertIn("it crashed: Segmentation fault (at 50ms)", report["why"])
                     if does == "hang":
                         self.assertIn("bad is in its own code", done.stderr)
+
+    def test_an_event_in_the_past_is_refused_with_node_flow_and_both_times(self):
+        for executor in EXECUTORS:
+            with self.subTest(executor=executor):
+                report, done = self.bad("past", executor)
+                self.assertEqual(report["end"], "failed")
+                for said in ("node bad failed", "event flow alarm", "54ms", "55ms"):
+                    self.assertIn(said, report["why"])
+
+    def test_processes_that_are_killed_or_stopped_are_named_with_their_time(self):
+        for executor in ["processes", "tcp"]:
+            for does, what in {"kill": "killed", "stop": "stopped by a signal"}.items():
+                with self.subTest(executor=executor, does=does):
+                    report, done = self.bad(does, executor)
+                    self.assertEqual(report["end"], "failed")
+                    self.assertIn("node bad failed", report["why"])
+                    self.assertIn(what, report["why"])
+
+    def test_programs_behind_nodes_that_misbehave_are_named_in_every_executor(self):
+        expected = {"raise": "it does not want to", "crash": "Abort", "exit": "ended", "hang": "", "stop": "",
+                    "kill": "Killed", "past": "event flow alarm"}
+        self.write("bad.py", BAD_PROGRAM)
+        self.write("ear.py", EAR_PROGRAM)
+        for executor in EXECUTORS:
+            for does, what in expected.items():
+                with self.subTest(executor=executor, does=does):
+                    file = self.write("bad.yaml", BAD_BEHIND_A_NODE.format(does=does, executor=executor))
+                    begin = time.monotonic()
+                    report, done = self.run_json(file)
+                    self.assertLess(time.monotonic() - begin, 10)
+                    self.assertEqual(report["end"], "failed")
+                    self.assertIn("node bad failed", report["why"])
+                    self.assertIn(what, report["why"])
+                    self.assertIn("at 50", report["why"] + done.stderr)
+                    info = isochron("journal", "info", os.path.join(self.folder, "bad.mcap"), "--json")
+                    self.assertTrue(json.loads(info.stdout)["whole"], info.stdout)
 
     def test_a_node_that_prints_does_not_spoil_the_report(self):
         for executor in ["thread", "processes"]:
@@ -159,6 +273,23 @@ class Launching(InAFolder):
             self.assertEqual(report["end"], "finished", report["why"])
             self.assertEqual(report["digest"], expected)
             self.assertIn("{at 50000000}", err)
+
+    def test_nodes_that_misbehave_are_named_over_each_carrier_and_all_journals_are_whole(self):
+        expected = {"crash": "bad: its process was killed: Segmentation fault", "fail": "it does not want to (at 50ms)",
+                    "rush": "flow bad.out: the message at 50ms says that the next one comes at 49.999999ms",
+                    "hang": "ear waits for a message of bad.out at 50ms (from bad)", "past": "event flow alarm",
+                    "kill": "bad: its process was killed: Killed", "stop": "ear waits for a message of bad.out at 50ms"}
+        for carrier in ["tcp", "dds"]:
+            for does, what in expected.items():
+                with self.subTest(carrier=carrier, does=does):
+                    file = self.write("bad.yaml", BAD.format(does=does, executor="thread", duration="1s") +
+                                      f"network: {{carrier: {carrier}, lost_after: 1s, domain: {os.getpid() % 200}}}\n")
+                    report, done = self.run_json(file, "--keep", verb="launch")
+                    self.assertEqual(report["end"], "failed")
+                    self.assertIn(what, report["why"] + done.stderr)
+                    for node in ["good", "ear", "other"] + (["bad"] if does in ["fail", "rush"] else []):
+                        info = isochron("journal", "info", os.path.join(self.folder, f"bad.{node}.mcap"), "--json")
+                        self.assertTrue(json.loads(info.stdout)["whole"], node + info.stderr)
 
     def test_nodes_with_other_parameters_or_another_duration_do_not_meet(self):
         for change in [["--duration", "400ms"], ["--set", "nodes.bad.with.does=other"]]:

@@ -409,6 +409,21 @@ class HostsTest(Fixture):
                 self.assertEqual(report["digest"], alone)
                 self.check_explained(run, cut, "nothing heard of (red|yellow|green|blue)")
 
+    def test_a_host_that_is_cut_off_for_good_loses_its_nodes_to_the_next_one(self):
+        alone = self.digest_of("run", NBODY, "--duration", "8000s")
+        with hosts(4) as names:
+            others = ",".join(f"{name}=10.77.0.{i + 1}" for i, name in enumerate(names))
+            run = self.watched(ISOCHRON, "launch", NBODY, "--duration", "8000s", "--json", "--journal",
+                               self.path("cut.mcap"), "--set", "time.pace=1000x", "--set", "network.lost_after=2s",
+                               "--restarts", "3", "--hosts", others, *self.spread(names[:3]))
+            time.sleep(3)
+            sh(f"ip -n {names[1]} link set {names[1]}v down")
+            report = run.end()
+            self.assertEqual(run.process.returncode, 0, report["why"] + run.complaints())
+            self.assertEqual(report["digest"], alone)
+            self.assertEqual([(one["node"], one["host"]) for one in report["restarts"]], [("red", names[2])])
+            self.assertLess(report["wall_s"], 20, "one that catches up is not held back by the pace")
+
     def check_explained(self, run, since, words):
         """Within a second: half of one more is for a machine that is busy."""
         took = run.said_after(since, words)

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "flow/node_library.hpp"
-#include "scenario/ros_types.hpp"
+#include "run/ros_types.hpp"
 
 namespace {
 

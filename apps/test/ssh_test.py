@@ -2,6 +2,7 @@
 """`isochron launch` through a real sshd: one of our own, on a port of this machine, with its own keys. Exits with 77 where
 there is no sshd. Usage: ssh_test.py ISOCHRON SOURCE_DIR"""
 import contextlib
+import csv
 import json
 import os
 import shutil
@@ -144,8 +145,11 @@ class SshTest(unittest.TestCase):
 
     def wait_for_robot(self):
         self.until("the robot's nodes never began", lambda: len(self.remote_processes()) == len(ON_ROBOT) and
-                   len(os.listdir(self.there.name)) == len(ON_ROBOT))
+                   len(self.journals_there()) == len(ON_ROBOT))
         time.sleep(1)
+
+    def journals_there(self):
+        return [name for name in os.listdir(self.there.name) if name.endswith(".mcap")]
 
     def check_nothing_is_left_there(self):
         self.until("processes are left there", lambda: not self.remote_processes())
@@ -181,7 +185,7 @@ class SshTest(unittest.TestCase):
         run.kill()
         run.communicate()
         self.until("processes are left there", lambda: not self.remote_processes())
-        for journal in os.listdir(self.there.name):
+        for journal in self.journals_there():
             info = subprocess.run([ISOCHRON, "journal", "info", os.path.join(self.there.name, journal), "--json"],
                                   capture_output=True, text=True)
             self.assertTrue(json.loads(info.stdout)["whole"], journal)
@@ -197,6 +201,25 @@ class SshTest(unittest.TestCase):
         self.assertIn("red: `ssh robot` failed", report["why"])
         self.assertGreater(report["journal"]["records"], 20)
         self.check_nothing_is_left_there()
+
+    def test_nodes_that_are_killed_there_or_cut_off_are_started_again_and_catch_up(self):
+        words = ["--duration", "20000s"]
+        alone = subprocess.run([ISOCHRON, "run", "nbody.yaml", "--json", "--journal", "alone.mcap", *words],
+                               cwd=self.folder.name, capture_output=True, text=True, timeout=60)
+        for what in ["killed", "cut off"]:
+            with self.subTest(what):
+                run = self.launch(*words, "--restarts", "4")
+                self.wait_for_robot()
+                for pid in self.remote_processes()[:1] if what == "killed" else self.sshd.sessions():
+                    os.kill(pid, signal.SIGKILL)
+                out, err = run.communicate(timeout=100)
+                report = json.loads(out)
+                self.assertEqual(run.returncode, 0, report["why"] + err)
+                self.assertTrue(report["digest_complete"])
+                self.assertEqual(report["digest"], json.loads(alone.stdout)["digest"])
+                self.assertEqual({one["host"] for one in report["restarts"]}, {"robot"})
+                self.assertEqual(len(report["restarts"]), 1 if what == "killed" else 2, err)
+                self.check_nothing_is_left_there()
 
     def test_a_host_that_does_not_let_us_in_is_named_at_once_with_what_to_do(self):
         for host, said, hint in [("stranger", "Host key verification failed", "connect to stranger by hand once"),
@@ -239,6 +262,26 @@ class SshTest(unittest.TestCase):
                                   capture_output=True, text=True)
             self.assertTrue(json.loads(info.stdout)["whole"], node)
             self.assertGreater(json.loads(info.stdout)["records"], 20)
+
+    def sweep(self, *args):
+        with open(self.path("ships.yaml"), "w") as file:
+            file.write(f"name: ships\nduration: 300ms\nworld: {{model: {SOURCE}/models/ships.xml, step: 10ms, "
+                       "walls: {half_width: 25, reach: 5, stiffness: 20}}\n")
+        done = subprocess.run([ISOCHRON, "sweep", "ships.yaml", "--over", "world.walls.stiffness=10..30/5", "--trials", "4",
+                               "--json", *args], capture_output=True, text=True, cwd=self.folder.name, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path(args[args.index("-o") + 1] + "/sweep.csv"), newline="") as file:
+            return {(row["world.walls.stiffness"], row["seed"]): row for row in csv.DictReader(file)}, done.stderr
+
+    def test_a_sweep_on_hosts_gives_what_this_machine_gives_and_leaves_out_who_is_not_there(self):
+        here, _ = self.sweep("-o", "here")
+        there, said = self.sweep("-o", "there", "--on", "ssh", "--hosts", "robot,gone", "--shell", self.sshd.shell(),
+                                 "--remote", ISOCHRON, "--remote-folder", self.there.name)
+        self.assertEqual({key: row["digest"] for key, row in here.items()},
+                         {key: row["digest"] for key, row in there.items()})
+        self.assertEqual(len(there), 20)
+        self.assertIn("gone", said)
+        self.assertTrue(all(row["journal"].startswith("robot:" + self.there.name) for row in there.values()))
 
 
 if not os.access(SSHD, os.X_OK):

@@ -4,8 +4,9 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <utility>
 
-#include "bridge/fmi/xml.hpp"
+#include "core/xml.hpp"
 
 namespace isochron::fmi {
 namespace {
@@ -71,6 +72,7 @@ class Reader {
       if (variable.type() == pugi::node_element) read_variable(variable);
     }
     check_references(root);
+    read_derivatives(root);
     return std::move(made_);
   }
 
@@ -95,18 +97,24 @@ class Reader {
                             (scheduled ? ", only for scheduled execution" : ""));
     }
     made_.exchange = simulation == exchange;
-    made_.identifier = xml_.required(simulation, "modelIdentifier");
-    const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-    if (made_.identifier.empty() || !std::ranges::all_of(made_.identifier, is_name)) {
-      xml_.refuse(simulation, "`" + foreign_name(made_.identifier) + "` is no identifier of a model");
-    }
+    made_.identifier = identifier_of(simulation);
+    if (exchange && !made_.exchange) made_.other = identifier_of(exchange);
     made_.variable_step = made_.exchange || xml_.flag(simulation, "canHandleVariableCommunicationStepSize");
     made_.once_per_process = xml_.flag(simulation, "canBeInstantiatedOnlyOncePerProcess");
     made_.needs_tool = xml_.flag(simulation, "needsExecutionTool");
     made_.saves_state = xml_.flag(simulation, is2() ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
     made_.event_mode = !is2() && xml_.flag(simulation, "hasEventMode");
     made_.internal_step = xml_.number<double>(simulation, "fixedInternalStepSize");
-    if (made_.exchange && is2()) read_sizes(root);
+    if (exchange && is2()) read_sizes(root);
+  }
+
+  std::string identifier_of(const pugi::xml_node& simulation) {
+    const std::string identifier = xml_.required(simulation, "modelIdentifier");
+    const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    if (identifier.empty() || !std::ranges::all_of(identifier, is_name)) {
+      xml_.refuse(simulation, "`" + foreign_name(identifier) + "` is no identifier of a model");
+    }
+    return identifier;
   }
 
   void read_sizes(const pugi::xml_node& root) {
@@ -116,6 +124,37 @@ class Reader {
       (void)unknown;
       ++made_.state_count;
     }
+  }
+
+  /// What is not told as it should be is not used: a solver does without.
+  void read_derivatives(const pugi::xml_node& root) {
+    const pugi::xml_node exchange = root.child("ModelExchange");
+    const pugi::xml_node structure = root.child("ModelStructure");
+    if (!xml_.flag(exchange, is2() ? "providesDirectionalDerivative" : "providesDirectionalDerivatives")) return;
+    std::vector<Description::StateOf> found;
+    const auto add = [&](const Variable* derivative) {
+      const Variable* state = nullptr;
+      if (derivative != nullptr && derivative->derivative_of) {
+        state = is2() ? at_index(*derivative->derivative_of) : made_.find(*derivative->derivative_of);
+      }
+      if (state == nullptr || !state->dimensions.empty()) return false;
+      found.push_back({derivative->reference, state->reference});
+      return true;
+    };
+    if (is2()) {
+      for (const pugi::xml_node unknown : structure.child("Derivatives").children("Unknown")) {
+        if (!add(at_index(xml_.number<std::uint32_t>(unknown, "index").value_or(0)))) return;
+      }
+    } else {
+      for (const pugi::xml_node unknown : structure.children("ContinuousStateDerivative")) {
+        const auto reference = xml_.number<std::uint32_t>(unknown, "valueReference");
+        if (!add(reference ? made_.find(*reference) : nullptr)) return;
+      }
+    }
+    made_.differentiable = std::move(found);
+  }
+  [[nodiscard]] const Variable* at_index(std::uint32_t index) const {
+    return index == 0 || index > made_.variables.size() ? nullptr : &made_.variables[index - 1];
   }
 
   void read_unit(const pugi::xml_node& node) {
@@ -169,6 +208,7 @@ class Reader {
     read_words(node, variable);
     read_value(typed, variable);
     if (!is2()) read_dimensions(node, variable);
+    variable.derivative_of = xml_.number<std::uint32_t>(typed, "derivative");
     add(node, std::move(variable));
   }
 
@@ -294,6 +334,15 @@ bool Variable::can_be_set() const {
       return false;
   }
   return false;
+}
+
+Description Description::by_exchange() const {
+  Description made = *this;
+  made.identifier = std::exchange(made.other, "");
+  made.exchange = made.variable_step = true;
+  made.event_mode = false;
+  made.internal_step.reset();
+  return made;
 }
 
 const Variable* Description::find(std::string_view variable) const {

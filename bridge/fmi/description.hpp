@@ -71,6 +71,8 @@ struct Variable {
     std::optional<std::uint32_t> reference;
   };
   std::vector<Dimension> dimensions;
+  std::optional<std::uint32_t>
+      derivative_of;  // FMI 2.0: the state's place among the variables, from 1; 3.0: its reference
   int line = 0;
 
   /// Whether a scenario may give it a value before the simulation starts.
@@ -82,8 +84,14 @@ struct Description {
   Version version = Version::fmi2;
   std::string name, about, token, tool;
   std::string identifier;  // of its binary
-  bool exchange = false;   // it has no co-simulation interface, and is solved here (model exchange)
+  bool exchange = false;   // it is solved here (model exchange)
+  std::string other;       // of an FMU with both interfaces: the identifier for model exchange; "" = it has one only
   std::size_t state_count = 0, indicator_count = 0;  // of model exchange, FMI 2.0; an FMU of FMI 3.0 is asked
+  /// Of model exchange: each state's derivative, and the state. Empty where the FMU gives no directional derivatives.
+  struct StateOf {
+    std::uint32_t derivative = 0, state = 0;
+  };
+  std::vector<StateOf> differentiable;
   std::vector<Variable> variables;
   std::unordered_map<std::string, std::size_t> by_name;  // where each variable is in `variables`
   std::vector<Unit> units;
@@ -95,6 +103,8 @@ struct Description {
   bool event_mode = false;              // hasEventMode
   std::optional<double> internal_step;  // fixedInternalStepSize
 
+  /// The same FMU by its other interface. Requires: it has one.
+  [[nodiscard]] Description by_exchange() const;
   [[nodiscard]] const Variable* find(std::string_view variable) const;
   [[nodiscard]] const Variable* find(std::uint32_t reference) const;
   /// The unit of a variable; nothing where it has none.

@@ -25,6 +25,10 @@ class Symbols {
     function = reinterpret_cast<F>(dlsym(handle_, name));
     if (function == nullptr) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
   }
+  template <class F>
+  void find_if_there(F& function, const char* name) {
+    function = reinterpret_cast<F>(dlsym(handle_, name));
+  }
   void demand_all() const {
     if (!missing_.empty()) throw InputError({}, "the binary of the FMU, " + file_ + ", does not have " + missing_);
   }
@@ -65,6 +69,8 @@ void find_all(Symbols& symbols, v2::Functions& f, bool exchange) {
   symbols.find(f.get_states, "fmi2GetContinuousStates");
   symbols.find(f.get_derivatives, "fmi2GetDerivatives");
   symbols.find(f.get_indicators, "fmi2GetEventIndicators");
+  symbols.find_if_there(f.get_nominals, "fmi2GetNominalsOfContinuousStates");
+  symbols.find_if_there(f.get_directional, "fmi2GetDirectionalDerivative");
 }
 
 void find_values(Symbols& symbols, v3::Functions& f) {
@@ -105,6 +111,8 @@ void find_exchange(Symbols& symbols, v3::Functions& f) {
   symbols.find(f.get_states, "fmi3GetContinuousStates");
   symbols.find(f.get_derivatives, "fmi3GetContinuousStateDerivatives");
   symbols.find(f.get_indicators, "fmi3GetEventIndicators");
+  symbols.find_if_there(f.get_nominals, "fmi3GetNominalsOfContinuousStates");
+  symbols.find_if_there(f.get_directional, "fmi3GetDirectionalDerivative");
   symbols.find(f.get_state_count, "fmi3GetNumberOfContinuousStates");
   symbols.find(f.get_indicator_count, "fmi3GetNumberOfEventIndicators");
 }
@@ -133,7 +141,8 @@ const Binary& Binary::load(const std::string& folder, const Description& descrip
   const std::string file =
       folder + "/binaries/" + platform_here(description.version) + "/" + description.identifier + ".so";
   const std::lock_guard lock(mutex);
-  const auto known = loaded.find(file);
+  const std::string key = (description.exchange ? "exchange " : "co-simulation ") + file;
+  const auto known = loaded.find(key);
   if (known != loaded.end()) return *known->second;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
@@ -150,7 +159,7 @@ const Binary& Binary::load(const std::string& folder, const Description& descrip
     find_all(symbols, binary->fmi3_, description.exchange);
   }
   symbols.demand_all();
-  return *loaded.emplace(file, std::move(binary)).first->second;
+  return *loaded.emplace(key, std::move(binary)).first->second;
 }
 
 void Log::add(Status status, const char* category, const char* text) {

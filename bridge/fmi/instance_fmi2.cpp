@@ -179,7 +179,9 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
       : Fmi2(description, options, log),
         state_count_(description.state_count),
         indicator_count_(description.indicator_count),
-        exchange_(*this, options.solver) {}
+        exchange_(*this, options.solver) {
+    keep(description);
+  }
 
   void initialise(double start, std::optional<double> tolerance) override {
     Fmi2::initialise(start, tolerance);
@@ -191,6 +193,12 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
   }
 
  private:
+  void keep(const Description& description) {
+    for (const Description::StateOf& one : description.differentiable) {
+      derivatives_.push_back(one.derivative);
+      states_.push_back(one.state);
+    }
+  }
   [[nodiscard]] bool is_over() const override { return ended_; }
   [[nodiscard]] std::size_t state_count() const override { return state_count_; }
   [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
@@ -206,6 +214,22 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
     if (indicator_count_ == 0) return;
     place(t, {x, state_count_});
     verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi2GetEventIndicators");
+  }
+  [[nodiscard]] bool has_jacobian() const override {
+    return f_.get_directional != nullptr && state_count_ > 0 && states_.size() == state_count_;
+  }
+  void jacobian(double t, const double* x, std::span<double* const> columns) override {
+    constexpr double one = 1;
+    place(t, {x, state_count_});
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      verdict_.demand(f_.get_directional(self_, derivatives_.data(), state_count_, &states_[j], 1, &one, columns[j]),
+                      "fmi2GetDirectionalDerivative");
+    }
+  }
+  void nominals(std::span<double> x) override {
+    Equations::nominals(x);
+    if (x.empty() || f_.get_nominals == nullptr) return;
+    if (f_.get_nominals(self_, x.data(), x.size()) > status_warning) Equations::nominals(x);
   }
   void read_states(std::span<double> x) override {
     if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi2GetContinuousStates");
@@ -231,6 +255,7 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
   }
 
   std::size_t state_count_, indicator_count_;
+  std::vector<Reference> derivatives_, states_;  // of a Jacobian that the FMU gives
   Exchange exchange_;
 };
 

@@ -247,7 +247,9 @@ class Fmi3Simulation final : public Fmi3 {
 class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
  public:
   Fmi3Exchange(const Description& description, const InstanceOptions& options, Log& log)
-      : Fmi3(description, options, log), exchange_(*this, options.solver) {}
+      : Fmi3(description, options, log), exchange_(*this, options.solver) {
+    keep(description);
+  }
 
   void initialise(double start, std::optional<double> tolerance) override {
     Fmi3::initialise(start, tolerance);
@@ -261,6 +263,12 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
   }
 
  private:
+  void keep(const Description& description) {
+    for (const Description::StateOf& one : description.differentiable) {
+      derivatives_.push_back(one.derivative);
+      states_.push_back(one.state);
+    }
+  }
   [[nodiscard]] bool is_over() const override { return ended_; }
   [[nodiscard]] std::size_t state_count() const override { return state_count_; }
   [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
@@ -277,6 +285,23 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
     if (indicator_count_ == 0) return;
     place(t, {x, state_count_});
     verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi3GetEventIndicators");
+  }
+  [[nodiscard]] bool has_jacobian() const override {
+    return f_.get_directional != nullptr && state_count_ > 0 && states_.size() == state_count_;
+  }
+  void jacobian(double t, const double* x, std::span<double* const> columns) override {
+    constexpr double one = 1;
+    place(t, {x, state_count_});
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      verdict_.demand(f_.get_directional(self_, derivatives_.data(), state_count_, &states_[j], 1, &one, 1, columns[j],
+                                         state_count_),
+                      "fmi3GetDirectionalDerivative");
+    }
+  }
+  void nominals(std::span<double> x) override {
+    Equations::nominals(x);
+    if (x.empty() || f_.get_nominals == nullptr) return;
+    if (f_.get_nominals(self_, x.data(), x.size()) > status_warning) Equations::nominals(x);
   }
   void read_states(std::span<double> x) override {
     if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi3GetContinuousStates");
@@ -295,6 +320,7 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
   }
 
   std::size_t state_count_ = 0, indicator_count_ = 0;
+  std::vector<Reference> derivatives_, states_;  // of a Jacobian that the FMU gives
   Exchange exchange_;
 };
 

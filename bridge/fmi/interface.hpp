@@ -65,6 +65,10 @@ struct Functions {
   Status (*get_states)(Component, double*, std::size_t);
   Status (*get_derivatives)(Component, double*, std::size_t);
   Status (*get_indicators)(Component, double*, std::size_t);
+  Status (*get_nominals)(Component, double*, std::size_t);  // null: it does not have it
+  /// Null: it does not have it.
+  Status (*get_directional)(Component, const Reference* unknowns, std::size_t, const Reference* knowns, std::size_t,
+                            const double* seed, double* sensitivity);
 };
 
 }  // namespace v2
@@ -103,6 +107,10 @@ struct Functions {
   Status (*get_states)(Instance, double*, std::size_t);
   Status (*get_derivatives)(Instance, double*, std::size_t);
   Status (*get_indicators)(Instance, double*, std::size_t);
+  Status (*get_nominals)(Instance, double*, std::size_t);  // null: it does not have it
+  /// Null: it does not have it.
+  Status (*get_directional)(Instance, const Reference* unknowns, std::size_t, const Reference* knowns, std::size_t,
+                            const double* seed, std::size_t, double* sensitivity, std::size_t);
   Status (*get_state_count)(Instance, std::size_t*);
   Status (*get_indicator_count)(Instance, std::size_t*);
   Status (*enter_configuration)(Instance);

@@ -37,6 +37,7 @@ class FmuNode {
       declared.type = output.type.c_str();
       declared.kind = ISOCHRON_PREDICTIVE;
       declared.period_ns = session_->spec().every_ns;
+      declared.first_ns = session_->spec().cost_ns;
       declared.fill = &FmuNode::fill;
       host_.output(node_, &declared);
     }

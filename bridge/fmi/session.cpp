@@ -27,6 +27,7 @@ bool has_length(Type type) { return type == Type::text || type == Type::binary; 
 }  // namespace
 
 Session::Session(NodeSpec spec) : spec_(std::move(spec)), description_(read_unpacked(spec_.folder)) {
+  if (spec_.exchange && !description_.other.empty()) description_ = description_.by_exchange();
   (void)Binary::load(spec_.folder, description_);
   wire_inputs();
   lay_out_outputs();
@@ -138,6 +139,24 @@ void Session::start(std::int64_t time_ns) {
   instance_->initialise(seconds(time_ns), spec_.tolerance);
   read_start_values();
   at_ns_ = time_ns;
+  if (spec_.cost_ns > 0) keep_outputs();
+}
+
+/// Text and bytes are the FMU's until its next call: they are copied.
+void Session::keep_outputs() {
+  for (Port& port : outputs_) {
+    for (Group& group : port.groups) get(group);
+  }
+  Kept& kept = kept_.emplace_back(Kept{at_ns_, outputs_});
+  for (Port& port : kept.outputs) {
+    for (Group& group : port.groups) {
+      for (std::size_t i = 0; i < group.views.size(); ++i) {
+        if (group.views[i].data == nullptr) continue;
+        group.texts[i].assign(group.views[i].data, group.views[i].size);
+        group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
+      }
+    }
+  }
 }
 
 void Session::pass_to(std::int64_t time_ns) {
@@ -185,6 +204,7 @@ void Session::step() {
                              to_string(SimTime::from_ns(next)) + ": " + error.what());
   }
   at_ns_ = next;
+  if (spec_.cost_ns > 0) keep_outputs();
 }
 
 void Session::get(Group& group) {
@@ -193,8 +213,10 @@ void Session::get(Group& group) {
                                                   : static_cast<void*>(group.views.data()));
 }
 
-void Session::fill(std::size_t output, std::span<std::byte> message, std::int64_t time_ns, const Room& room) {
+Session::Port& Session::port_at(std::size_t output, std::int64_t time_ns) {
   pass_to(time_ns);
+  while (!kept_.empty() && kept_.front().time_ns < time_ns) kept_.pop_front();
+  if (!kept_.empty() && kept_.front().time_ns == time_ns) return kept_.front().outputs[output];
   if (at_ns_ != time_ns) {
     throw std::runtime_error("flow " + spec_.outputs[output].flow + ": " + to_string(SimTime::from_ns(time_ns)) +
                              " is not one of its communication points, which are " +
@@ -202,17 +224,23 @@ void Session::fill(std::size_t output, std::span<std::byte> message, std::int64_
   }
   Port& port = outputs_[output];
   for (Group& group : port.groups) get(group);
+  return port;
+}
+
+void Session::fill(std::size_t output, std::span<std::byte> message, std::int64_t due_ns, const Room& room) {
+  const std::int64_t time_ns = due_ns - spec_.cost_ns;
+  const Port& port = port_at(output, time_ns);
   if (port.flat) {
-    fill_flat(port, message);
+    fill_flat(port, message, time_ns);
   } else {
     fill_cdr(port, room);
   }
 }
 
-void Session::fill_flat(const Port& port, std::span<std::byte> message) const {
+void Session::fill_flat(const Port& port, std::span<std::byte> message, std::int64_t time_ns) const {
   for (const Slot& slot : port.slots) {
     if (slot.is_time) {
-      const double time = seconds(at_ns_);
+      const double time = seconds(time_ns);
       std::memcpy(message.data() + slot.offset, &time, sizeof time);
       continue;
     }

@@ -12,6 +12,8 @@
 // The step is made when a message after t comes, or when the outputs of t + every are due, whatever is first: what is
 // computed does not depend on it.
 //
+// Where a step costs time, the message of time t + every is there so much later: outputs are kept until then.
+//
 // Requires: start(), then heard() and fill() in the order of time, then finish().
 // Threads:  one at a time.
 // Cost:     heard() and fill() do not allocate where messages have a fixed size.
@@ -82,7 +84,9 @@ class Session {
   void step();
   void set_inputs();
   void get(Group& group);
-  void fill_flat(const Port& port, std::span<std::byte> message) const;
+  void keep_outputs();
+  Port& port_at(std::size_t output, std::int64_t time_ns);
+  void fill_flat(const Port& port, std::span<std::byte> message, std::int64_t time_ns) const;
   void fill_cdr(const Port& port, const Room& room) const;
   [[nodiscard]] double seconds(std::int64_t time_ns) const;
 
@@ -93,6 +97,11 @@ class Session {
   std::vector<std::vector<Wire>> wires_;  // by input
   std::vector<Group> inputs_;
   std::vector<Port> outputs_;
+  struct Kept {
+    std::int64_t time_ns = 0;
+    std::vector<Port> outputs;
+  };
+  std::deque<Kept> kept_;  // of steps that cost time, until their outputs are due
   std::int64_t at_ns_ = 0;
   Instance::Change change_ = Instance::Change::none;
 };

@@ -66,6 +66,7 @@ class Cvode final : public Solver {
     SUNContext_Create(nullptr, &context_);
     const auto n = static_cast<sunindextype>(equations.state_count());
     x_ = N_VNew_Serial(n, context_);
+    absolute_ = N_VNew_Serial(n, context_);
     matrix_ = SUNDenseMatrix(n, n, context_);
     linear_ = SUNLinSol_Dense(x_, matrix_, context_);
     memory_ = CVodeCreate(CV_BDF, context_);
@@ -75,6 +76,7 @@ class Cvode final : public Solver {
     CVodeFree(&memory_);
     SUNLinSolFree(linear_);
     SUNMatDestroy(matrix_);
+    N_VDestroy(absolute_);
     N_VDestroy(x_);
     SUNContext_Free(&context_);
   }
@@ -83,12 +85,16 @@ class Cvode final : public Solver {
     time_ = t;
     states_.assign(x.begin(), x.end());
     std::ranges::copy(x, N_VGetArrayPointer(x_));
-    if (made_) return demand(CVodeReInit(memory_, t, x_));
+    if (made_) {
+      demand(CVodeReInit(memory_, t, x_));
+      return set_tolerances();
+    }
     made_ = true;
     demand(CVodeInit(memory_, &Cvode::slope, t, x_));
     demand(CVodeSetUserData(memory_, this));
-    demand(CVodeSStolerances(memory_, tolerance_, tolerance_));
+    set_tolerances();
     demand(CVodeSetLinearSolver(memory_, linear_, matrix_));
+    if (equations_.has_jacobian()) demand(CVodeSetJacFn(memory_, &Cvode::jacobian));
     demand(CVodeSetErrHandlerFn(
         memory_, [](int, const char*, const char*, char*, void*) {}, nullptr));
     const auto indicators = static_cast<int>(equations_.indicator_count());
@@ -108,6 +114,17 @@ class Cvode final : public Solver {
   }
 
  private:
+  /// As the standard recommends. Without the nominal values, states of 1e-5 would be lost in an absolute tolerance.
+  void set_tolerances() {
+    const std::span<double> absolute(N_VGetArrayPointer(absolute_), states_.size());
+    equations_.nominals(absolute);
+    for (double& value : absolute) {
+      const double size = std::abs(value);
+      value = 0.01 * tolerance_ * (std::isfinite(size) && size > 0 ? size : 1);
+    }
+    demand(CVodeSVtolerances(memory_, tolerance_, absolute_));
+  }
+
   /// Nothing is thrown into C: what the equations throw waits here.
   template <class F>
   static int guarded(void* self, F&& what) {
@@ -122,6 +139,13 @@ class Cvode final : public Solver {
   }
   static int slope(realtype t, N_Vector x, N_Vector dx, void* self) {
     return guarded(self, [&](Equations& e) { e.derivatives(t, N_VGetArrayPointer(x), N_VGetArrayPointer(dx)); });
+  }
+  static int jacobian(realtype t, N_Vector x, N_Vector, SUNMatrix to, void* self, N_Vector, N_Vector, N_Vector) {
+    std::vector<double*>& columns = static_cast<Cvode*>(self)->columns_;
+    columns.resize(static_cast<std::size_t>(SUNDenseMatrix_Columns(to)));
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      columns[j] = SUNDenseMatrix_Column(to, static_cast<sunindextype>(j));
+    return guarded(self, [&](Equations& e) { e.jacobian(t, N_VGetArrayPointer(x), columns); });
   }
   static int roots(realtype t, N_Vector x, realtype* z, void* self) {
     return guarded(self, [&](Equations& e) { e.indicators(t, N_VGetArrayPointer(x), z); });
@@ -138,11 +162,12 @@ class Cvode final : public Solver {
   Equations& equations_;
   double tolerance_;
   SUNContext context_ = nullptr;
-  N_Vector x_ = nullptr;
+  N_Vector x_ = nullptr, absolute_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
   void* memory_ = nullptr;
   bool made_ = false;
+  std::vector<double*> columns_;
   std::exception_ptr thrown_;
 };
 

@@ -9,6 +9,7 @@
 // Requires: restart() first, and after everything that changed states from outside.
 // Fails:    std::runtime_error when a solver cannot go on; what the equations throw.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,14 +26,20 @@ class Equations {
   [[nodiscard]] virtual std::size_t indicator_count() const = 0;
   virtual void derivatives(double t, const double* x, double* dx) = 0;
   virtual void indicators(double t, const double* x, double* z) = 0;
+  /// How large each state is, as a rule: what is small beside it does not matter.
+  virtual void nominals(std::span<double> x) { std::ranges::fill(x, 1.0); }
+  /// Whether they know their own Jacobian; if not, a solver that needs it takes differences.
+  [[nodiscard]] virtual bool has_jacobian() const { return false; }
+  /// columns[j][i] is how x'[i] changes with x[j].
+  virtual void jacobian(double /*t*/, const double* /*x*/, std::span<double* const> /*columns*/) {}
 };
 
 class Solver {
  public:
   struct Settings {
     SolverKind kind = SolverKind::cvode;
-    double tolerance = 1e-6;
-    double step = 1e-3;  // of rk4
+    double tolerance = 1e-6;  // relative; the absolute one is a hundredth of it for each state's nominal value
+    double step = 1e-3;       // of rk4
   };
   static std::unique_ptr<Solver> make(Equations& equations, const Settings& settings);
   virtual ~Solver() = default;

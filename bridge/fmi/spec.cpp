@@ -30,6 +30,8 @@ std::string to_json(const NodeSpec& spec) {
             {"inputs", spec.inputs}, {"outputs", spec.outputs}, {"parameters", spec.parameters}};
   json["solver"] = static_cast<int>(spec.solver);
   json["solver_step"] = spec.solver_step_ns;
+  json["exchange"] = spec.exchange;
+  json["cost"] = spec.cost_ns;
   if (spec.tolerance) json["tolerance"] = *spec.tolerance;
   return json_text(json);
 }
@@ -44,6 +46,8 @@ NodeSpec spec_of_json(const std::string& text) {
     spec.log = json.at("log");
     spec.solver = static_cast<SolverKind>(json.at("solver").get<int>());
     spec.solver_step_ns = json.at("solver_step");
+    spec.exchange = json.at("exchange");
+    spec.cost_ns = json.at("cost");
     spec.inputs = json.at("inputs").get<std::vector<NodeSpec::Input>>();
     spec.outputs = json.at("outputs").get<std::vector<NodeSpec::Output>>();
     spec.parameters = json.at("parameters").get<std::vector<std::pair<std::string, std::string>>>();

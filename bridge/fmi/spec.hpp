@@ -16,8 +16,10 @@ struct NodeSpec {
   std::string name;    // of the node
   std::string folder;  // where the FMU was unpacked to
   std::int64_t every_ns = 0;
+  std::int64_t cost_ns = 0;  // how much later than their time its outputs are there
   std::optional<double> tolerance;
   SolverKind solver = SolverKind::cvode;  // of model exchange
+  bool exchange = false;                  // of an FMU with both interfaces: model exchange, not co-simulation
   std::int64_t solver_step_ns = 0;        // of a solver with fixed steps
   bool log = false;
   std::vector<std::pair<std::string, std::string>> parameters;  // variable, value

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "bridge/fmi/wiring.hpp"
-#include "bridge/fmi/xml.hpp"
+#include "core/xml.hpp"
 
 namespace isochron::fmi {
 namespace {

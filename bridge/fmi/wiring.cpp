@@ -145,12 +145,14 @@ class Wiring::Outputs {
       }
       spec.solver = wishes_.solver.value_or(SolverKind::cvode);
       spec.solver_step_ns = wishes_.solver_step.value_or(SimSpan::from_ns(spec.every_ns)).ns();
-      if (!description_.exchange && (wishes_.solver || wishes_.solver_step)) {
+      spec.exchange = !description_.other.empty() && (wishes_.solver || wishes_.solver_step);
+      if (!description_.exchange && !spec.exchange && (wishes_.solver || wishes_.solver_step)) {
         throw InputError({}, "the FMU is for co-simulation and has its own solver", "leave `solver` out");
       }
       if (spec.solver_step_ns <= 0) throw InputError({}, "`solver_step` must be positive");
       const double steps = static_cast<double>(spec.every_ns) / (description_.internal_step.value_or(0) * 1e9);
-      if (description_.internal_step && !description_.variable_step && std::abs(steps - std::round(steps)) > 1e-6) {
+      if (description_.internal_step && !spec.exchange && !description_.variable_step &&
+          std::abs(steps - std::round(steps)) > 1e-6) {
         throw InputError({},
                          "`every` is " + to_string(SimSpan::from_ns(spec.every_ns)) + ", and the FMU's own steps are " +
                              to_string(SimSpan::from_ns(std::llround(*description_.internal_step * 1e9))),

@@ -3,9 +3,12 @@
 #include "client/interpose/clock.hpp"
 
 #include "client/interpose/input.hpp"
+#include "client/interpose/system.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -57,19 +60,26 @@ bool is_interpreter() {
   return false;
 }
 
-// Attached before main, so that nothing of the program runs outside simulated time.
-__attribute__((constructor)) void attach() {
-  const char* address = getenv(protocol::environment);
-  if (address == nullptr || strncmp(address, "shm:", 4) != 0) return;
-  const char* wrong = the_link.open(address + 4);
-  pthread_atfork(nullptr, nullptr, [] {
-    the_link.close_after_fork();
-    end_order();
-    close_input();
-  });
-  if (wrong != nullptr) return is_started_one() ? end_with(wrong) : void();
-  the_epoch = the_link.pages()->clock.epoch;
-  the_link.when_links_are_missing(end_without_link);
+bool following_fork = false;
+char preload[512];
+char entries[5][560];
+const char* kept[6];
+
+/// What the program executes next must find in its environment.
+void keep_environment() {
+  const auto keep = [](std::size_t i, const char* name, const char* value) {
+    snprintf(entries[i], sizeof entries[i], "%s=%s", name, value);
+    kept[i] = entries[i];
+    kept[i + 1] = nullptr;
+  };
+  const char* run = getenv(protocol::run_environment);
+  keep(0, protocol::environment, the_link.address());
+  keep(1, protocol::descriptors_environment, the_link.folder());
+  keep(2, "LD_PRELOAD", preload);
+  if (run != nullptr) keep(3, protocol::run_environment, run);
+}
+
+void ask_to_attach() {
   protocol::Link* link = the_link.mine();
   if (link == nullptr) return;
   link->exchange = {};
@@ -81,6 +91,42 @@ __attribute__((constructor)) void attach() {
   static constexpr client::SharedLink::AroundWaits order{before_ask, asked, answered};
   the_link.around_waits(&order);
   begin_order(static_cast<protocol::ClockMode>(the_link.pages()->clock.mode.load(std::memory_order_relaxed)));
+}
+
+/// A new program in a process of a stack: descriptors that were closed meanwhile, and handlers that are gone.
+void look_after_execution() {
+  protocol::Pages& pages = *the_link.pages();
+  for (int i = 0; i < protocol::descriptors_max; ++i) {
+    auto& kind = pages.descriptors[i];
+    if (kind.load(std::memory_order_relaxed) != protocol::Descriptor::system && fcntl(i, F_GETFD) < 0) {
+      kind.store(protocol::Descriptor::system, std::memory_order_relaxed);
+    }
+  }
+  forget_handlers();
+  lead_here("read", reinterpret_cast<void*>(&::read));
+  lead_here("write", reinterpret_cast<void*>(&::write));
+}
+
+// Attached before main, so that nothing of the program runs outside simulated time.
+__attribute__((constructor)) void attach() {
+  const char* address = getenv(protocol::environment);
+  if (address == nullptr || strncmp(address, "shm:", 4) != 0) return;
+  const char* wrong = the_link.open(address + 4);
+  if (const char* library = getenv("LD_PRELOAD")) snprintf(preload, sizeof preload, "%s", library);
+  pthread_atfork(nullptr, nullptr, [] {
+    if (following_fork) return;
+    the_link.close_after_fork();
+    end_order();
+    close_input();
+  });
+  if (wrong != nullptr) return is_started_one() ? end_with(wrong) : void();
+  the_epoch = the_link.pages()->clock.epoch;
+  the_link.when_links_are_missing(end_without_link);
+  if (the_link.pages()->stack != 0) {
+    keep_environment();
+    look_after_execution();
+  }
+  ask_to_attach();
   open_input(*the_link.pages());
 }
 
@@ -89,7 +135,7 @@ bool sleep_or_signal(std::int64_t until) {
   const std::uint32_t before = signals_sent();
   for (;;) {
     const std::int64_t signal = next_signal();
-    sleep_until_ns(std::min(until, signal));
+    if (sleep_until_ns(std::min(until, signal))) return true;
     if (signal <= now_ns()) send_signals();
     if (signals_sent() != before) return true;
     if (now_ns() >= until) return false;
@@ -118,11 +164,42 @@ std::int64_t scaled_cpu_ns(std::int64_t ns) {
   return static_cast<std::int64_t>((static_cast<unsigned __int128>(ns) * the_link.pages()->clock.rate) >> 32);
 }
 
-void sleep_until_ns(std::int64_t until) {
+bool sleep_until_ns(std::int64_t until) {
   protocol::Link* link = the_link.mine();
-  if (link == nullptr) return;
+  if (link == nullptr) return false;
+  if (in_stack()) {
+    if (is_asking()) return false;
+    Call call = call_of(SystemCall::wait_signal);
+    call.until = until;
+    return ask_system(call) == -EINTR;
+  }
   // A signal handler that sleeps while its thread does has no link of its own: for it no time passes.
   if (!the_link.wait(*link, until)) _exit(0);
+  return false;
+}
+
+protocol::Link* the_link_of_thread() { return the_link.mine(); }
+bool is_asking() { return the_link.is_asking(); }
+bool call_link(protocol::Link& link) {
+  if (!the_link.ask_system(link)) return false;
+  if (link.exchange.verdict == static_cast<std::uint32_t>(protocol::Verdict::ended)) _exit(0);
+  return true;
+}
+void begin_followed_fork() {
+  following_fork = true;
+  the_link.prepare_fork();
+}
+void end_followed_fork() { following_fork = false; }
+const char* const* environment_to_keep() { return kept; }
+
+void become_child(long pages) {
+  end_order();
+  close_input();
+  if (!the_link.reopen(pages)) end_with("a process that was forked cannot reach the coordinator");
+  the_link.pages()->prints = 1;
+  the_link.around_waits(nullptr);
+  keep_environment();
+  ask_to_attach();
 }
 
 bool is_virtual(clockid_t clock) {

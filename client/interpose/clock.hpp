@@ -41,8 +41,16 @@ std::int64_t cpu_ns(clockid_t clock);
 std::int64_t executed_ns(std::int64_t at_most);
 /// Simulated ns for a CPU time of this machine.
 std::int64_t scaled_cpu_ns(std::int64_t ns);
-/// Sleeps until then in simulated time. After the run's end the program is not wanted any more: it is ended.
-void sleep_until_ns(std::int64_t until);
+/// Sleeps until then in simulated time, or until another process's signal; then it returns true. After the run's end
+/// the program is not wanted any more: it is ended.
+bool sleep_until_ns(std::int64_t until);
+/// For calls of the simulated system (system.hpp): the link of this thread, whether it is in use, and asking by it.
+protocol::Link* the_link_of_thread();
+bool is_asking();
+bool call_link(protocol::Link& link);
+/// Around a fork that is followed.
+void begin_followed_fork();
+void end_followed_fork();
 
 /// Whether a clock shows simulated time, and by how much it is ahead of it.
 bool is_virtual(clockid_t clock);

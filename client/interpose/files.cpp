@@ -5,6 +5,8 @@
 
 #include "client/interpose/chance.hpp"
 #include "client/interpose/input.hpp"
+#include "client/interpose/system.hpp"
+#include "client/interpose/waiting.hpp"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,6 +23,7 @@
 #include <atomic>
 
 using namespace isochron::interpose;
+namespace protocol = isochron::protocol;
 
 // What programs compiled with _FORTIFY_SOURCE call instead.
 extern "C" {
@@ -39,9 +42,7 @@ ISOCHRON_ORIGINAL(epoll_pwait)
 ISOCHRON_ORIGINAL(timerfd_create)
 ISOCHRON_ORIGINAL(timerfd_settime)
 ISOCHRON_ORIGINAL(timerfd_gettime)
-ISOCHRON_ORIGINAL(read)
 ISOCHRON_ORIGINAL(close)
-ISOCHRON_ORIGINAL(write)
 ISOCHRON_ORIGINAL(__poll_chk)
 ISOCHRON_ORIGINAL(__ppoll_chk)
 ISOCHRON_ORIGINAL(__read_chk)
@@ -145,6 +146,9 @@ extern "C" {
 
 int poll(struct pollfd* set, nfds_t count, int timeout_ms) {
   if (!attached()) return libc_poll(set, count, timeout_ms);
+  if (in_stack())
+    return poll_until(set, count,
+                      timeout_ms == 0 ? 0 : limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000));
   if (timeout_ms == 0) return in_order([&] { return libc_poll(set, count, 0); });
   PollSet whole{set, count};
   return wait_for_descriptors(
@@ -159,6 +163,13 @@ int __poll_chk(struct pollfd* set, nfds_t count, int timeout_ms, size_t room) {
 
 int ppoll(struct pollfd* set, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
   if (!attached()) return libc_ppoll(set, count, timeout, mask);
+  if (in_stack()) {
+    const MaskedSignals masked(mask);
+    return poll_until(set, count,
+                      timeout == nullptr     ? forever
+                      : to_ns(*timeout) == 0 ? 0
+                                             : limit_after(to_ns(*timeout)));
+  }
   const timespec none{};
   PollSet whole{set, count};
   return wait_for_descriptors(
@@ -176,6 +187,13 @@ int pselect(int count, fd_set* in, fd_set* out, fd_set* other, const struct time
   // Only as many words as `count` needs: who knows its descriptors are few has no whole fd_set.
   const std::size_t size = (static_cast<std::size_t>(count) + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
   fd_set* const sets[] = {in, out, other};
+  if (in_stack()) {
+    const MaskedSignals masked(mask);
+    return select_until(count, sets,
+                        timeout == nullptr     ? forever
+                        : to_ns(*timeout) == 0 ? 0
+                                               : limit_after(to_ns(*timeout)));
+  }
   fd_set asked[3];
   for (int i = 0; i < 3; ++i) {
     if (sets[i] != nullptr) memcpy(&asked[i], sets[i], size);
@@ -220,6 +238,11 @@ int select(int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* ti
 
 int epoll_pwait(int set, struct epoll_event* events, int count, int timeout_ms, const sigset_t* mask) {
   if (!attached()) return libc_epoll_pwait(set, events, count, timeout_ms, mask);
+  if (is_simulated(set)) {
+    const MaskedSignals masked(mask);
+    return epoll_until(set, events, count,
+                       timeout_ms == 0 ? 0 : limit_after(timeout_ms < 0 ? -1 : std::int64_t{timeout_ms} * 1'000'000));
+  }
   if (timeout_ms == 0) return in_order([&] { return libc_epoll_pwait(set, events, count, 0, mask); });
   pollfd whole{set, POLLIN, 0};  // as a descriptor itself: to look takes no event away
   return wait_for_descriptors(
@@ -237,6 +260,13 @@ int epoll_pwait2(int set, struct epoll_event* events, int count, const struct ti
     return epoll_pwait(set, events, count,
                        timeout == nullptr ? -1 : static_cast<int>((to_ns(*timeout) + 999'999) / 1'000'000), mask);
   }
+  if (is_simulated(set)) {
+    const MaskedSignals masked(mask);
+    return epoll_until(set, events, count,
+                       timeout == nullptr     ? forever
+                       : to_ns(*timeout) == 0 ? 0
+                                              : limit_after(to_ns(*timeout)));
+  }
   pollfd whole{set, POLLIN, 0};
   return wait_for_descriptors(
       timeout == nullptr ? forever : limit_after(to_ns(*timeout)),
@@ -246,6 +276,8 @@ int epoll_pwait2(int set, struct epoll_event* events, int count, const struct ti
 
 int timerfd_create(clockid_t clock, int flags) {
   if (!is_virtual(clock)) return libc_timerfd_create(clock, flags);
+  if (in_stack())
+    return remember_clock(opened_as(call_of(SystemCall::timer), libc_timerfd_create(clock, flags)), clock);
   const int descriptor =
       eventfd(0, ((flags & TFD_NONBLOCK) != 0 ? EFD_NONBLOCK : 0) | ((flags & TFD_CLOEXEC) != 0 ? EFD_CLOEXEC : 0));
   if (descriptor < 0) return descriptor;
@@ -263,6 +295,7 @@ int timerfd_create(clockid_t clock, int flags) {
 }
 
 int timerfd_settime(int descriptor, int flags, const struct itimerspec* value, struct itimerspec* old) {
+  if (is_simulated(descriptor)) return set_timer(descriptor, (flags & TFD_TIMER_ABSTIME) != 0, *value, old);
   Timer* timer = attached() ? timer_of(descriptor) : nullptr;
   if (timer == nullptr) return libc_timerfd_settime(descriptor, flags, value, old);
   if (old != nullptr) *old = left_of(*timer);
@@ -274,6 +307,7 @@ int timerfd_settime(int descriptor, int flags, const struct itimerspec* value, s
 }
 
 int timerfd_gettime(int descriptor, struct itimerspec* value) {
+  if (is_simulated(descriptor)) return get_timer(descriptor, *value);
   const Timer* timer = attached() ? timer_of(descriptor) : nullptr;
   if (timer == nullptr) return libc_timerfd_gettime(descriptor, value);
   *value = left_of(*timer);
@@ -281,7 +315,8 @@ int timerfd_gettime(int descriptor, struct itimerspec* value) {
 }
 
 ssize_t read(int descriptor, void* data, size_t size) {
-  if (!attached()) return libc_read(descriptor, data, size);
+  if (!attached()) return plain_read(descriptor, data, size);
+  if (is_simulated(descriptor)) return simulated_read(descriptor, data, size, 0);
   if (gives_chance(descriptor)) {
     draw(data, size);
     return static_cast<ssize_t>(size);
@@ -301,14 +336,17 @@ ssize_t read(int descriptor, void* data, size_t size) {
   } else if (!arrives_in_time(descriptor, 0)) {
     return -1;
   }
-  if (only_looks(descriptor, 0)) return in_order([&] { return libc_read(descriptor, data, size); });
-  return libc_read(descriptor, data, size);
+  if (only_looks(descriptor, 0)) return in_order([&] { return plain_read(descriptor, data, size); });
+  return plain_read(descriptor, data, size);
 }
 
 // What one thread writes another may find: that has its place in the order, unless the write would wait.
 ssize_t write(int descriptor, const void* data, size_t size) {
-  if (!meets_others(descriptor)) return libc_write(descriptor, data, size);
-  return in_order([&] { return libc_write(descriptor, data, size); });
+  const protocol::Descriptor kind = kind_of(descriptor);
+  if (kind == protocol::Descriptor::simulated) return simulated_write(descriptor, data, size, 0);
+  if (kind == protocol::Descriptor::output && shared_pages()->prints != 0 && !is_asking()) return print(data, size);
+  if (!meets_others(descriptor)) return plain_write(descriptor, data, size);
+  return in_order([&] { return plain_write(descriptor, data, size); });
 }
 
 ssize_t __read_chk(int descriptor, void* data, size_t size, size_t room) {
@@ -324,6 +362,7 @@ int close(int descriptor) {
     }
     forget_limits(descriptor);
     forget_chance(descriptor);
+    closed_descriptor(descriptor);
   }
   return libc_close(descriptor);
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "link/program_protocol.hpp"
+#include "protocol/program_protocol.hpp"
 
 namespace isochron::interpose {
 

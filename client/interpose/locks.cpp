@@ -18,6 +18,7 @@
 #include <atomic>
 
 #include "client/interpose/clock.hpp"
+#include "client/interpose/shared_semaphores.hpp"
 
 using namespace isochron::interpose;
 
@@ -225,6 +226,7 @@ int pthread_barrier_wait(pthread_barrier_t* barrier) {
 }
 
 int sem_wait(sem_t* semaphore) {
+  if (is_shared(semaphore)) return take_shared(semaphore, forever);
   if (order_mode() == OrderMode::off) return libc_sem_wait(semaphore);
   const int result = take(semaphore, EAGAIN, [&] { return libc_sem_trywait(semaphore) == 0 ? 0 : errno; });
   if (result == 0) return 0;
@@ -232,10 +234,12 @@ int sem_wait(sem_t* semaphore) {
   return -1;
 }
 int sem_trywait(sem_t* semaphore) {
+  if (is_shared(semaphore)) return take_shared(semaphore, 0);
   const Turn turn;
   return libc_sem_trywait(semaphore);
 }
 int sem_post(sem_t* semaphore) {
+  if (is_shared(semaphore)) return give_shared(semaphore);
   return give(semaphore, 1, [&] { return libc_sem_post(semaphore); });
 }
 
@@ -300,10 +304,12 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const struct timespec* t)
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const struct timespec* t) {
   if (!is_virtual(clock)) return libc_sem_clockwait(semaphore, clock, t);
+  if (is_shared(semaphore)) return take_shared(semaphore, to_ns(*t) - offset_of(clock));
   return semaphore_until(semaphore, clock, t);
 }
 int sem_timedwait(sem_t* semaphore, const struct timespec* t) {
   if (!attached()) return libc_sem_timedwait(semaphore, t);
+  if (is_shared(semaphore)) return take_shared(semaphore, to_ns(*t) - epoch_ns());
   return semaphore_until(semaphore, CLOCK_REALTIME, t);
 }
 

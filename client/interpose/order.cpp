@@ -14,7 +14,7 @@
 #include <new>
 
 #include "client/interpose/clock.hpp"
-#include "link/clock_values.hpp"
+#include "protocol/clock_values.hpp"
 
 namespace isochron::interpose {
 
@@ -37,6 +37,7 @@ class FutexLock {
   void give() {
     if (word_.exchange(0, std::memory_order_release) == 2) client::futex_wake(word_, 1);
   }
+  void reset() { word_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint32_t> word_{0};  // 0 free, 1 taken, 2 taken and somebody waits
@@ -92,11 +93,13 @@ class Line {
 OrderMode the_mode = OrderMode::off;
 FutexLock lock;
 std::uint32_t threads_made = 1;
+std::uint32_t living = 1;  // threads of ours that have not ended
 
 // Logged: the run that goes on is in the shared pages. Followed: whose turn it is, and for how many operations more.
 std::uint32_t current = 0;
 std::uint64_t left = 0;
 std::atomic<std::uint32_t> turns{0};
+std::atomic<bool> alone{false};  // the only thread waits; nobody but a signal handler can let it go on
 // Baton.
 Thread* holder = nullptr;
 Line ready;    // could run
@@ -153,6 +156,11 @@ bool get(std::uint64_t& value) {
   return false;
 }
 
+void wake_those_in_line() {
+  turns.fetch_add(1, std::memory_order_release);
+  client::futex_wake(turns, INT_MAX);
+}
+
 /// The next run of the log; false at its end.
 bool next_run() {
   const std::uint32_t tail = log().tail.load(std::memory_order_relaxed);
@@ -163,15 +171,14 @@ bool next_run() {
     return false;
   }
   current = static_cast<std::uint32_t>(thread);
-  turns.fetch_add(1, std::memory_order_release);
-  client::futex_wake(turns, INT_MAX);
+  wake_those_in_line();
   return true;
 }
 
-/// Whether this thread is in the order and its turn has come; false: the log is at its end.
+/// Whether this thread is in the order and its turn has come, or it is alone; false: the log is at its end.
 bool await_turn() {
   for (;;) {
-    if (the_mode != OrderMode::followed) return true;
+    if (the_mode != OrderMode::followed || living == 1) return true;
     if (current == 0 && !next_run()) return false;
     if (current == self.number) {
       if (left > 0) return true;
@@ -245,6 +252,19 @@ void begin_order(protocol::ClockMode clock) {
 void end_order() {
   the_mode = OrderMode::off;
   self.number = 0;
+  self.inside = false;
+  self.next = nullptr;
+  self.ticket = 0;
+  self.is_ready = nullptr;
+  self.go.store(0);
+  // Of a forked child: nobody else is there, whoever held what.
+  lock.reset();
+  threads_made = living = 1;
+  current = 0;
+  left = 0;
+  holder = nullptr;
+  ready = replied = waiting = outside = {};
+  consumed = 0;
 }
 
 Turn::Turn() : outer_(order_mode() != OrderMode::off && the_mode != OrderMode::baton) {
@@ -252,24 +272,27 @@ Turn::Turn() : outer_(order_mode() != OrderMode::off && the_mode != OrderMode::b
   self.inside = true;
   lock.take();
   if (the_mode == OrderMode::logged) {
-    log_operation();
+    if (living > 1) log_operation();
   } else if (the_mode == OrderMode::followed && !await_turn()) {
     // At the end of the log a program runs as it comes: its record says no more.
     the_mode = OrderMode::unordered;
-    turns.fetch_add(1, std::memory_order_release);
-    client::futex_wake(turns, INT_MAX);
+    wake_those_in_line();
   }
+  counts_ = living > 1;
 }
 
 Turn::~Turn() {
   if (!outer_) return;
-  if (the_mode == OrderMode::followed) take_turn();
+  if (the_mode == OrderMode::followed && counts_) take_turn();
   lock.give();
   self.inside = false;
 }
 
 void enlist(const void* object) {
-  if (the_mode == OrderMode::followed) return;  // its log says when it goes on
+  if (the_mode == OrderMode::followed) {  // its log says when it goes on
+    if (living == 1) alone.store(true, std::memory_order_release);
+    return;
+  }
   if (the_mode == OrderMode::baton) lock.take();
   self.waits_for = object;
   waiting.add(self);
@@ -277,6 +300,12 @@ void enlist(const void* object) {
 }
 
 void wait() {
+  const std::uint32_t seen = turns.load(std::memory_order_acquire);
+  if (alone.load(std::memory_order_acquire)) {  // a program with one thread has no log: what it waits for, it waits for
+    client::futex_wait(turns, seen);
+    alone.store(false, std::memory_order_relaxed);
+    return;
+  }
   if (the_mode == OrderMode::followed) return;
   if (the_mode == OrderMode::baton) {
     lock.take();
@@ -290,6 +319,7 @@ void wait() {
 }
 
 void let_go(const void* object, std::uint32_t most) {
+  if (alone.exchange(false, std::memory_order_acq_rel)) wake_those_in_line();
   if (the_mode == OrderMode::followed || the_mode == OrderMode::off) return;
   // In a Turn of logged mode the lock is ours; who is outside of the order (a signal handler) may hold it too.
   const bool take_lock = the_mode == OrderMode::baton || !self.inside;
@@ -400,6 +430,7 @@ void finish(void*) {
   {
     const Turn turn;
     release_link();
+    if (--living == 1) wake_those_in_line();
   }
   if (the_mode == OrderMode::baton) {
     lock.take();
@@ -461,6 +492,7 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(voi
     made->number = ++threads_made;
     result = libc_pthread_create(thread, attributes, begin_thread, made);
     if (result == 0) {
+      ++living;
       made->id = *thread;
       made_lock.take();
       made->next = all_made;

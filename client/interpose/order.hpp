@@ -7,6 +7,10 @@
 //   otherwise   (zero, modelled) one thread at a time has the baton and keeps it until it waits; then the next one in
 //               the queue has it. No log is needed: the queue is the same every time.
 //
+// While a program has one thread there is nothing to order, and nothing is logged or waited for. So a replay does not
+// depend on how many locks were taken while it loaded: Python takes one for each file in each folder that it looks
+// into.
+//
 // An operation is what happens under a Turn: taking, trying or releasing a lock, signalling, posting, starting and
 // ending a thread, asking the coordinator. What a program shares without any of these (a flag that it spins on) has no
 // order that anybody could keep: a replay that depends on it parts, and says so.
@@ -15,7 +19,7 @@
 
 #include <cstdint>
 
-#include "link/program_protocol.hpp"
+#include "protocol/program_protocol.hpp"
 
 namespace isochron::interpose {
 
@@ -37,6 +41,7 @@ class Turn {
 
  private:
   bool outer_;
+  bool counts_ = false;  // it is in the log
 };
 
 /// To wait for another thread: enlist() under the Turn in which it was found necessary, then, after that Turn, wait().

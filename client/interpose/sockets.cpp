@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 
 #include "client/interpose/files.hpp"
+#include "client/interpose/simulated_sockets.hpp"
+#include "client/interpose/system.hpp"
 
 using namespace isochron::interpose;
 
@@ -26,7 +28,6 @@ ISOCHRON_ORIGINAL(getsockopt)
 ISOCHRON_ORIGINAL(recv)
 ISOCHRON_ORIGINAL(recvfrom)
 ISOCHRON_ORIGINAL(recvmsg)
-ISOCHRON_ORIGINAL(readv)
 ISOCHRON_ORIGINAL(accept)
 ISOCHRON_ORIGINAL(accept4)
 ISOCHRON_ORIGINAL(send)
@@ -80,6 +81,15 @@ bool arrives_in_time(int descriptor, int flags) {
   return true;
 }
 
+std::int64_t receive_limit(int descriptor) {
+  const Limits* both = any_limits.load(std::memory_order_relaxed) ? limits_of(descriptor) : nullptr;
+  return both == nullptr || both->receive.load() == 0 ? forever : now_ns() + both->receive.load();
+}
+std::int64_t send_limit(int descriptor) {
+  const Limits* both = any_limits.load(std::memory_order_relaxed) ? limits_of(descriptor) : nullptr;
+  return both == nullptr || both->send.load() == 0 ? forever : now_ns() + both->send.load();
+}
+
 void forget_limits(int descriptor) {
   if (Limits* both = limits_of(descriptor)) {
     both->receive.store(0, std::memory_order_relaxed);
@@ -106,6 +116,7 @@ extern "C" {
 
 int setsockopt(int socket, int level, int name, const void* value, socklen_t length) {
   std::atomic<std::int64_t>* limit = attached() ? limit_named(socket, level, name) : nullptr;
+  if (limit == nullptr && is_simulated(socket)) return set_option(socket, level, name, value, length);
   if (limit == nullptr || length < sizeof(timeval)) return libc_setsockopt(socket, level, name, value, length);
   timeval t;
   memcpy(&t, value, sizeof t);
@@ -119,6 +130,9 @@ int setsockopt(int socket, int level, int name, const void* value, socklen_t len
 
 int getsockopt(int socket, int level, int name, void* __restrict value, socklen_t* __restrict length) {
   const std::atomic<std::int64_t>* limit = attached() ? limit_named(socket, level, name) : nullptr;
+  if (level == SOL_SOCKET && (name == SO_ERROR || name == SO_ACCEPTCONN) && is_simulated(socket)) {
+    return get_option(socket, name, value, length);
+  }
   if (limit == nullptr || *length < sizeof(timeval)) return libc_getsockopt(socket, level, name, value, length);
   const timeval t = from_ns_us(limit->load());
   memcpy(value, &t, sizeof t);
@@ -127,42 +141,49 @@ int getsockopt(int socket, int level, int name, void* __restrict value, socklen_
 }
 
 ssize_t recv(int socket, void* data, size_t size, int flags) {
+  if (is_simulated(socket)) return receive_simulated(socket, data, size, flags, nullptr, nullptr);
   return received_in_order(socket, flags, [&] { return libc_recv(socket, data, size, flags); });
 }
 ssize_t __recv_chk(int socket, void* data, size_t size, size_t room, int flags) {
+  if (size <= room && is_simulated(socket)) return receive_simulated(socket, data, size, flags, nullptr, nullptr);
   return received_in_order(socket, flags, [&] { return libc___recv_chk(socket, data, size, room, flags); });
 }
 ssize_t recvfrom(int socket, void* __restrict data, size_t size, int flags, struct sockaddr* __restrict from,
                  socklen_t* __restrict length) {
+  if (is_simulated(socket)) return receive_simulated(socket, data, size, flags, from, length);
   return received_in_order(socket, flags, [&] { return libc_recvfrom(socket, data, size, flags, from, length); });
 }
 ssize_t __recvfrom_chk(int socket, void* data, size_t size, size_t room, int flags, struct sockaddr* from,
                        socklen_t* length) {
+  if (size <= room && is_simulated(socket)) return receive_simulated(socket, data, size, flags, from, length);
   return received_in_order(socket, flags,
                            [&] { return libc___recvfrom_chk(socket, data, size, room, flags, from, length); });
 }
 ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
+  if (is_simulated(socket)) return receive_message(socket, *message, flags);
   return received_in_order(socket, flags, [&] { return libc_recvmsg(socket, message, flags); });
 }
-ssize_t readv(int descriptor, const struct iovec* parts, int count) {
-  return received_in_order(descriptor, 0, [&] { return libc_readv(descriptor, parts, count); });
-}
 int accept(int socket, struct sockaddr* __restrict from, socklen_t* __restrict length) {
+  if (is_simulated(socket)) return accept_simulated(socket, from, length, 0);
   return arrives_in_time(socket, 0) ? libc_accept(socket, from, length) : -1;
 }
 int accept4(int socket, struct sockaddr* __restrict from, socklen_t* __restrict length, int flags) {
+  if (is_simulated(socket)) return accept_simulated(socket, from, length, flags);
   return arrives_in_time(socket, 0) ? libc_accept4(socket, from, length, flags) : -1;
 }
 ssize_t send(int socket, const void* data, size_t size, int flags) {
+  if (is_simulated(socket)) return simulated_write(socket, data, size, flags);
   return leaves_in_time(socket, flags) ? sent_in_order(socket, [&] { return libc_send(socket, data, size, flags); })
                                        : -1;
 }
 ssize_t sendto(int socket, const void* data, size_t size, int flags, const struct sockaddr* to, socklen_t length) {
+  if (is_simulated(socket)) return send_simulated(socket, data, size, flags, to, length);
   return leaves_in_time(socket, flags)
              ? sent_in_order(socket, [&] { return libc_sendto(socket, data, size, flags, to, length); })
              : -1;
 }
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  if (is_simulated(socket)) return send_message(socket, *message, flags);
   return leaves_in_time(socket, flags) ? sent_in_order(socket, [&] { return libc_sendmsg(socket, message, flags); })
                                        : -1;
 }

@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "client/interpose/clock.hpp"
+#include "client/interpose/system.hpp"
 
 using namespace isochron::interpose;
 
@@ -39,16 +39,10 @@ ISOCHRON_ORIGINAL(pause)
 ISOCHRON_ORIGINAL(sigsuspend)
 ISOCHRON_ORIGINAL(sigwait)
 ISOCHRON_ORIGINAL(sigwaitinfo)
-ISOCHRON_ORIGINAL(waitpid)
-ISOCHRON_ORIGINAL(wait4)
-ISOCHRON_ORIGINAL(waitid)
 
 struct SignalWait {
   std::uint32_t before = signals_sent();
   Outside outside{[](void* with) { return signals_sent() != *static_cast<const std::uint32_t*>(with); }, &before};
-};
-struct ChildWait {
-  Outside outside{[](void*) { return false; }, nullptr};
 };
 
 struct SignalTimer {
@@ -302,6 +296,7 @@ useconds_t ualarm(useconds_t first, useconds_t interval) {
 // we are in the kernel, so signals are kept until then: the one that ends the pause must not come before it.
 int pause(void) {
   if (!attached()) return libc_pause();
+  if (in_stack()) return sleep_until_ns(forever), returned(-EINTR);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -316,6 +311,19 @@ int pause(void) {
   return result;
 }
 int sigsuspend(const sigset_t* mask) {
+  if (in_stack()) {
+    sigset_t before, pending;
+    const std::uint32_t told = children_told();
+    sigpending(&pending);
+    pthread_sigmask(SIG_SETMASK, mask, &before);  // what was kept until now is handled here
+    bool came = children_told() != told;
+    for (int signal = 1; signal < NSIG && !came; ++signal) {
+      came = sigismember(&pending, signal) == 1 && sigismember(mask, signal) == 0 && is_handled(signal);
+    }
+    if (!came) sleep_until_ns(forever);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return returned(-EINTR);
+  }
   const SignalWait waiting;
   return libc_sigsuspend(mask);
 }
@@ -326,24 +334,6 @@ int sigwait(const sigset_t* __restrict set, int* __restrict signal) {
 int sigwaitinfo(const sigset_t* __restrict set, siginfo_t* __restrict info) {
   const SignalWait waiting;
   return libc_sigwaitinfo(set, info);
-}
-
-// Waits for a child: it has no part in the order of threads.
-pid_t waitpid(pid_t child, int* status, int options) {
-  if ((options & WNOHANG) != 0) return libc_waitpid(child, status, options);
-  const ChildWait waiting;
-  return libc_waitpid(child, status, options);
-}
-pid_t wait(int* status) { return waitpid(-1, status, 0); }
-pid_t wait4(pid_t child, int* status, int options, struct rusage* usage) {
-  if ((options & WNOHANG) != 0) return libc_wait4(child, status, options, usage);
-  const ChildWait waiting;
-  return libc_wait4(child, status, options, usage);
-}
-int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
-  if ((options & WNOHANG) != 0) return libc_waitid(type, id, info, options);
-  const ChildWait waiting;
-  return libc_waitid(type, id, info, options);
 }
 
 }  // extern "C"

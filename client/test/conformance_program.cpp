@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/client.hpp"
-#include "core/robot_types.hpp"
+#include "msg/robot_types.hpp"
 
 using namespace std::chrono_literals;
 

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "client/client.hpp"
-#include "core/ros_messages.hpp"
-#include "core/sensor_types.hpp"
+#include "msg/ros_messages.hpp"
+#include "msg/sensor_types.hpp"
 
 using namespace isochron;
 

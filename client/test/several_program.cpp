@@ -6,8 +6,8 @@
 #include <string>
 
 #include "client/client.hpp"
-#include "core/robot_types.hpp"
-#include "core/sensor_types.hpp"
+#include "msg/robot_types.hpp"
+#include "msg/sensor_types.hpp"
 
 using namespace std::chrono_literals;
 

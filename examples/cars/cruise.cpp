@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/controller.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "client/client.hpp"
-#include "core/robot_types.hpp"
+#include "msg/robot_types.hpp"
 
 using namespace std::chrono_literals;
 

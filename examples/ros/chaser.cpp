@@ -1,7 +1,7 @@
 // The chase of chase.py as a node of one's own, with ROS's standard messages: the same result whatever carries them.
 
-#include "core/ros_messages.hpp"
 #include "flow/node_library.hpp"
+#include "msg/ros_messages.hpp"
 
 namespace {
 

@@ -40,7 +40,7 @@
 #include "rt/lock_step.hpp"
 #include "rt/ring.hpp"
 #include "rt/thread.hpp"
-#include "scenario/wall_clock.hpp"
+#include "run/wall_clock.hpp"
 
 using namespace std::chrono_literals;
 namespace rt = isochron::rt;

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "client/client.hpp"
-#include "core/robot_types.hpp"
 #include "experiments/atlas/signals.hpp"
+#include "msg/robot_types.hpp"
 
 using namespace std::chrono_literals;
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "client/client.hpp"
-#include "core/robot_types.hpp"
 #include "experiments/predator_prey/ships.hpp"
+#include "msg/robot_types.hpp"
 
 using namespace std::chrono_literals;
 using ships::operator+;

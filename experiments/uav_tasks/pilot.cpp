@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/robot_types.hpp"
+#include "msg/robot_types.hpp"
 #include "tasks/uav.hpp"
 
 using namespace isochron;

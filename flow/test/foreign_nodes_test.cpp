@@ -134,9 +134,10 @@ std::unique_ptr<UserNode> python(const std::string& body) {
 TEST(ForeignNodes, ThatBreakTheirPromisesAreRefusedWithNodeFlowAndBothTimes) {
   const std::pair<std::string, std::string> cases[] = {
       {"self.next_at(self.heat, time - 1)",
-       "flow heater.heat: the message at 3s says that the next one comes at 2.999999999s; it must come later"},
-      {"self.alarm.send(time, 1.0)", "event flow alarm: an event at 3s sent at 3s, but its lookahead is 1s"},
-      {"raise ValueError('it hurts')", "ValueError: it hurts"},
+       "flow heater.heat: the message at 3s says that the next one comes at 2.999999999s; it must come later (at 3s)"},
+      {"self.alarm.send(time, 1.0)",
+       "event flow alarm: an event at 3s, sent at 3s; with its lookahead of 1s it must come at 4s or later (at 3s)"},
+      {"raise ValueError('it hurts')", "ValueError: it hurts (at 3s)"},
   };
   for (const auto& [body, what] : cases) {
     for (const How how : {How::thread, How::processes}) {

@@ -162,8 +162,8 @@ TEST_F(PeerTest, RefusesAnotherVersionOfTheProtocol) {
   wire::Bytes bytes;
   wire::append(bytes, wire::Hello{wire::version + 1, hash_of(system_.graph()), "source", {}});
   EXPECT_EQ(take(*peer_, bytes),
-            "flow source.out, node source: the peer speaks version 3 of the flow protocol, this is "
-            "version 2");
+            "flow source.out, node source: the peer speaks version 4 of the flow protocol, this is "
+            "version 3");
 }
 
 TEST_F(PeerTest, SaysThatAConnectionWasLostInTheMiddleOfAFrame) {

@@ -84,7 +84,7 @@ TEST_P(EachWay, TellsWhichNodeThrewAndWhoWaitedForIt) {
   EXPECT_FALSE(outcome.complete);
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "bad");
-  EXPECT_EQ(outcome.failures[0].what, "it hurts");
+  EXPECT_EQ(outcome.failures[0].what, "it hurts (at 5ms)");
 }
 
 TEST_P(EachWay, ReportsEveryMessageToTheRecorder) {
@@ -184,7 +184,7 @@ TEST_P(EachWay, RefusesAnObservationInARingThatChangesItsPeriodUndeclared) {
   EXPECT_EQ(outcome.failures[0].node, "a");
   EXPECT_EQ(outcome.failures[0].what,
             "flow a.out: the message at 8ns says that the next one comes at 15ns; its period is 4ns and the check for "
-            "deadlocks counts on it: declare the period as varying");
+            "deadlocks counts on it: declare the period as varying (at 8ns)");
 }
 
 TEST(Run, RefusesARingInWhichADeclaredVaryingPeriodMayMeet) {

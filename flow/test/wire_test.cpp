@@ -93,7 +93,7 @@ TEST(Wire, KeepsEveryField) {
 TEST(Wire, RefusesAnAnswerThatSaysItIsLongerThanItIs) {
   Bytes bytes;
   append(bytes, some_answer());
-  bytes[4 + 1 + 8] = std::byte{200};  // statements
+  bytes[4 + 1 + 8 + 4] = std::byte{200};  // statements
   FrameReader reader;
   reader.feed(bytes);
   Frame frame;
@@ -126,7 +126,7 @@ TEST(Wire, RefusesAnotherVersionAndSaysWhich) {
   hello.version = 9;
   Bytes bytes;
   append(bytes, hello);
-  EXPECT_EQ(refused(bytes), "the peer speaks version 9 of the flow protocol, this is version 2");
+  EXPECT_EQ(refused(bytes), "the peer speaks version 9 of the flow protocol, this is version 3");
 }
 
 TEST(Wire, RefusesStrangersUnknownKindsAndWrongSizes) {
@@ -138,8 +138,8 @@ TEST(Wire, RefusesStrangersUnknownKindsAndWrongSizes) {
   append(bytes, Credit{1, 1});
   overwrite(bytes, 4, std::uint8_t{77});
   EXPECT_EQ(refused(bytes), "a frame of unknown kind 77");
-  overwrite(bytes, 4, std::uint8_t{6});
-  EXPECT_EQ(refused(bytes), "an ask frame of the wrong size");
+  overwrite(bytes, 4, std::uint8_t{7});
+  EXPECT_EQ(refused(bytes), "an answer frame of the wrong size");
 }
 
 TEST(Wire, IsDeadAfterTheFirstMistake) {

@@ -182,5 +182,36 @@ TEST(Names, AreReadWithoutReadingBeyondARecordThatIsCut) {
   }
 }
 
+FieldReader numbers(const std::string& path) {
+  const auto schema =
+      std::make_shared<const MessageSchema>(*parse_ros2msg(message_name<Cars>(), ros2msg_schema<Cars>()));
+  return {schema, *find_numbers(*schema, path)};
+}
+
+TEST(FieldReader, AddsToANumberOrToAllNumbersOfAnArrayAndToNothingElse) {
+  Cars cars{SimTime::from_ns(5), {{250, "a", {1, 2, 3}}, {7, "car", {4, 5, 6}}}};
+  auto bytes = cdr_bytes(cars);
+  EXPECT_TRUE(numbers("cars[1].position[2]").add(bytes, 0.5));
+  EXPECT_TRUE(numbers("cars[0].position").add(bytes, 10));
+  EXPECT_TRUE(numbers("cars[0].kind").add(bytes, 20)) << "a whole number stays in its range";
+  EXPECT_FALSE(numbers("cars[2].kind").add(bytes, 1));
+  Cars found;
+  cdr::Reader reader(std::span(std::as_const(bytes)).subspan(cdr_header_size));
+  reader.get(found);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(found.cars[0].position, (std::array<double, 3>{11, 12, 13}));
+  EXPECT_EQ(found.cars[1].position, (std::array<double, 3>{4, 5, 6.5}));
+  EXPECT_EQ(found.cars[0].kind, 255);
+  EXPECT_EQ(found.cars[1].kind, 7);
+  EXPECT_EQ(found.stamp, cars.stamp);
+}
+
+TEST(FieldReader, TextAndTimesAreNoNumbersToAddTo) {
+  const MessageSchema schema = *parse_ros2msg(message_name<Cars>(), ros2msg_schema<Cars>());
+  EXPECT_FALSE(find_numbers(schema, "cars[0].name").ok());
+  EXPECT_FALSE(find_numbers(schema, "stamp").ok());
+  EXPECT_FALSE(find_numbers(schema, "cars").ok());
+}
+
 }  // namespace
 }  // namespace isochron

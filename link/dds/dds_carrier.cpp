@@ -1,14 +1,12 @@
 #include "link/dds/dds_carrier.hpp"
 
-#include <dds/dds.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstring>
 #include <map>
 
-#include "core/input_error.hpp"
+#include "link/dds/dds_domain.hpp"
 #include "packet.h"  // made by idlc from packet.idl
 
 namespace isochron::link {
@@ -20,54 +18,14 @@ constexpr dds_duration_t may_block = DDS_MSECS(100);  // a full writer, before t
 constexpr dds_duration_t round_every = DDS_MSECS(10);
 constexpr std::size_t at_a_time = 64;
 
-dds_entity_t good(dds_entity_t entity, const std::string& what) {
-  if (entity >= 0) return entity;
-  throw InputError({"", 0, 0}, "DDS: " + what + ": " + dds_strretcode(-entity),
-                   "look at the domain, the interface and CYCLONEDDS_URI");
-}
-
-struct FreeQos {
-  void operator()(dds_qos_t* qos) const { dds_delete_qos(qos); }
-};
-using Qos = std::unique_ptr<dds_qos_t, FreeQos>;
-
-Qos packet_qos(std::uint32_t member) {
-  Qos qos(dds_create_qos());
+DdsQos packet_qos(std::uint32_t member) {
+  DdsQos qos(dds_create_qos());
   dds_qset_reliability(qos.get(), DDS_RELIABILITY_RELIABLE, may_block);
   dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
   dds_qset_resource_limits(qos.get(), most_samples, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
   dds_qset_liveliness(qos.get(), DDS_LIVELINESS_AUTOMATIC, lease);
   dds_qset_userdata(qos.get(), &member, sizeof member);
   return qos;
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<' || c == '>' || c == '&' || c == '"') continue;  // no interface or host has these
-    out += c;
-  }
-  return out;
-}
-
-/// Cyclone's configuration for what the scenario says; empty if it says nothing.
-std::string configuration(DdsOptions options) {
-  if (options.interface.empty() && options.hosts.empty()) return "";
-  if (options.interface == "lo" && options.hosts.empty()) options.hosts = {"127.0.0.1"};  // it has no multicast
-  std::string xml = "<CycloneDDS><Domain id=\"any\"><General>";
-  if (!options.interface.empty()) {
-    const bool address = options.interface.find_first_of(".:") != std::string::npos;
-    xml += std::string("<Interfaces><NetworkInterface ") + (address ? "address" : "name") + "=\"" +
-           escaped(options.interface) + "\"/></Interfaces>";
-  }
-  xml += options.hosts.empty() ? "</General>" : "<AllowMulticast>false</AllowMulticast></General>";
-  xml += "<Discovery><LeaseDuration>3s</LeaseDuration>";
-  if (!options.hosts.empty()) {
-    xml += "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>60</MaxAutoParticipantIndex><Peers>";
-    for (const std::string& host : options.hosts) xml += "<Peer address=\"" + escaped(host) + "\"/>";
-    xml += "</Peers>";
-  }
-  return xml + "</Discovery></Domain></CycloneDDS>";
 }
 
 std::string topic_name(const std::string& federation, const std::string& member) {
@@ -80,8 +38,9 @@ std::string topic_name(const std::string& federation, const std::string& member)
 }  // namespace
 
 struct DdsCarrier::Entities {
-  dds_entity_t domain = 0;
-  dds_entity_t participant = 0;
+  explicit Entities(const DdsOptions& options) : place(options), participant(place.entity()) {}
+  DdsParticipant place;
+  dds_entity_t participant;
   dds_entity_t reader = 0;
   dds_entity_t waitset = 0;
   std::vector<dds_entity_t> writers;                   // by member; 0 = none
@@ -90,29 +49,25 @@ struct DdsCarrier::Entities {
 
 DdsCarrier::DdsCarrier(const std::string& federation, const std::vector<std::string>& names, std::uint32_t self,
                        std::vector<std::uint32_t> peers, const DdsOptions& options)
-    : dds_(std::make_unique<Entities>()), peers_(std::move(peers)) {
-  const std::string xml = configuration(options);
-  if (!xml.empty()) dds_->domain = good(dds_create_domain(options.domain, xml.c_str()), "no domain");
-  dds_->participant = good(dds_create_participant(options.domain, nullptr, nullptr), "no participant");
+    : dds_(std::make_unique<Entities>(options)), peers_(std::move(peers)) {
   const auto topic = [&](std::uint32_t member) {
     const std::string name = topic_name(federation, names[member]);
-    return good(dds_create_topic(dds_->participant, &isochron_dds_Packet_desc, name.c_str(), nullptr, nullptr), name);
+    return good_entity(dds_create_topic(dds_->participant, &isochron_dds_Packet_desc, name.c_str(), nullptr, nullptr),
+                       name);
   };
-  dds_->reader = good(dds_create_reader(dds_->participant, topic(self), packet_qos(self).get(), nullptr), "no reader");
+  dds_->reader =
+      good_entity(dds_create_reader(dds_->participant, topic(self), packet_qos(self).get(), nullptr), "no reader");
   dds_->writers.resize(names.size());
   for (const std::uint32_t peer : peers_) {
     dds_->writers[peer] =
-        good(dds_create_writer(dds_->participant, topic(peer), packet_qos(self).get(), nullptr), "no writer");
+        good_entity(dds_create_writer(dds_->participant, topic(peer), packet_qos(self).get(), nullptr), "no writer");
   }
-  dds_->waitset = good(dds_create_waitset(dds_->participant), "no waitset");
+  dds_->waitset = good_entity(dds_create_waitset(dds_->participant), "no waitset");
   dds_set_status_mask(dds_->reader, DDS_DATA_AVAILABLE_STATUS | DDS_LIVELINESS_CHANGED_STATUS);
   dds_waitset_attach(dds_->waitset, dds_->reader, dds_->reader);
 }
 
-DdsCarrier::~DdsCarrier() {
-  dds_delete(dds_->participant);
-  if (dds_->domain > 0) dds_delete(dds_->domain);
-}
+DdsCarrier::~DdsCarrier() = default;
 
 void DdsCarrier::start(Events events) { events_ = std::move(events); }
 

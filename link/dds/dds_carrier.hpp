@@ -13,14 +13,9 @@
 #include <vector>
 
 #include "link/carrier.hpp"
+#include "link/dds/dds_options.hpp"
 
 namespace isochron::link {
-
-struct DdsOptions {
-  std::uint32_t domain = 0;
-  std::string interface;           // "lo", "eth0", "10.0.0.1"; "" = as Cyclone chooses or CYCLONEDDS_URI says
-  std::vector<std::string> hosts;  // where to look for others if there is no multicast; "" = multicast
-};
 
 class DdsCarrier final : public Carrier {
  public:

@@ -2,8 +2,8 @@
 // for the sequence numbers of headers.
 
 #include "core/ensure.hpp"
-#include "core/ros_command_messages.hpp"
 #include "link/ros/ros_wire.hpp"
+#include "msg/ros_command_messages.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "core/result.hpp"
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 
 namespace isochron::link {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/ros_command_messages.hpp"
+#include "msg/ros_command_messages.hpp"
 
 namespace isochron::link {
 namespace {

@@ -266,6 +266,41 @@ TEST(Session, APeerThatWasStartedAnewAndShowsThatItLivesEndsTheSession) {
   EXPECT_NE(line.a.why().find("started anew"), std::string::npos);
 }
 
+TEST(Session, APeerOfALaterLifeTakesThePlaceOfTheOneBefore) {
+  const WallTime now = WallTime::zero() + 1s;
+  const auto session_of = [](std::uint32_t life) { return Session::number_of_life(0x1234567890abcdef + life, life); };
+  const auto packet_of = [&](std::uint32_t life, std::uint64_t heard, std::uint64_t turn) {
+    Packet packet = address(1, 0);
+    packet.kind = PacketKind::data;
+    packet.session = session_of(life);
+    packet.heard = heard;
+    packet.number = packet.turn = turn;
+    return packet;
+  };
+  std::vector<Packet> answers;
+  const std::uint64_t ours = session_of(0) + 2;
+  Session a{
+      address(0, 1),          ours, {}, [&](const Packet& p) { answers.push_back(p); }, Session::Carriage::may_lose,
+      Session::Lives::several};
+  EXPECT_TRUE(a.take(packet_of(0, ours, 1), now).genuine);
+  ASSERT_EQ(a.state(), Session::State::joined);
+  EXPECT_FALSE(a.take(packet_of(2, 0, 1), now).genuine) << "it has not shown yet that it lives";
+  EXPECT_EQ(a.life(), 0U);
+  EXPECT_EQ(answers.back().heard, session_of(2)) << "it is told what it has to show";
+  EXPECT_TRUE(a.take(packet_of(2, ours, 1), now).genuine);
+  EXPECT_EQ(a.life(), 2U);
+  EXPECT_EQ(a.state(), Session::State::joined);
+  EXPECT_FALSE(a.take(packet_of(0, ours, 2), now).genuine) << "nothing of the one before is taken";
+  EXPECT_FALSE(a.take(packet_of(1, ours, 1), now).genuine);
+  a.expect_life(1);
+  EXPECT_EQ(a.state(), Session::State::joined) << "old news";
+  a.expect_life(3);
+  EXPECT_EQ(a.state(), Session::State::knocking);
+  EXPECT_FALSE(a.take(packet_of(2, ours, 2), now).genuine);
+  EXPECT_TRUE(a.take(packet_of(3, ours, 1), now).genuine);
+  EXPECT_EQ(a.state(), Session::State::joined);
+}
+
 TEST(Packet, IsRefusedWithoutTheKeyWithAnotherAndWhenAltered) {
   const auto key = Key::generate();
   const auto other = Key::generate();

@@ -52,10 +52,14 @@ async function recorded(page) {
   await page.keyboard.press("Home");
   await until(async () => Number(await data(page, "time")) === 0, "Home goes to the start");
 
-  await page.selectOption("#plot-topic", process.env.PLOT_TOPIC ?? "/world/state");
-  await page.fill("#plot-field", process.env.PLOT_FIELD ?? "bodies[13]");
+  await until(async () => (await page.locator("#plot-fields option").count()) > 5, "the page knows the numbers by their names");
+  const names = await page.locator("#plot-fields option").evaluateAll((all) => all.map((one) => one.value));
+  const before_plot = await page.locator("#plot-list figure").count();
+  await page.fill("#plot-field", names.find((name) => name.endsWith(".position.x")) ?? names[0]);
   await page.click("#add-plot button");
-  await until(async () => (await page.locator("#plot-list figure").count()) >= 1, "a variable is plotted");
+  await until(async () => (await page.locator("#plot-list figure").count()) > before_plot, "a variable is plotted by its name");
+  await page.selectOption("#plot-topic", { index: 1 });
+  await page.selectOption("#plot-topic", "");
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   const before = await theme();
   await page.locator("#view3d").focus();
@@ -73,8 +77,7 @@ async function live(page) {
   expect(await page.locator("#steer").isVisible(), "the run can be steered");
   const a = await picture(page);
   await until(async () => (await picture(page)) !== a, "the picture moves by itself");
-  await page.selectOption("#plot-topic", "/world/state");
-  await page.fill("#plot-field", "bodies[13]");
+  await page.fill("#plot-field", "prey.position.x");
   await page.click("#add-plot button");
   await page.click("#run-pause");
   await until(async () => (await data(page, "runPaused")) === "true", "the run pauses");

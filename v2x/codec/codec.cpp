@@ -7,9 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "v2x/codec/describe_bsm.hpp"
-#include "v2x/codec/describe_map.hpp"
-#include "v2x/codec/describe_spat.hpp"
+#include "v2x/codec/kinds.hpp"
 #include "v2x/codec/uper_reader.hpp"
 #include "v2x/codec/uper_writer.hpp"
 
@@ -51,10 +49,19 @@ std::string to_string(const CodecError& error) {
 }
 
 int message_id(const Frame& frame) {
-  if (std::holds_alternative<Bsm>(frame.message)) return id_bsm;
-  if (std::holds_alternative<MapData>(frame.message)) return id_map;
-  if (std::holds_alternative<Spat>(frame.message)) return id_spat;
-  return std::get<OtherMessage>(frame.message).id;
+  const std::size_t kind = frame.message.index();
+  return kind < kinds.size() ? kinds[kind].id : std::get<OtherMessage>(frame.message).id;
+}
+
+std::string_view message_name_of(int id) {
+  constexpr std::array<Kind, 5> others{{{21, "CSR"}, {23, "ICA"}, {24, "NMEA"}, {25, "PDM"}, {26, "PVD"}}};
+  for (const Kind& kind : kinds) {
+    if (kind.id == id) return kind.name;
+  }
+  for (const Kind& kind : others) {
+    if (kind.id == id) return kind.name;
+  }
+  return id >= 240 && id <= 255 ? "test message" : "";
 }
 
 Node Node::offset(double x_m, double y_m) {
@@ -73,20 +80,26 @@ Node Node::offset(double x_m, double y_m) {
 namespace {
 
 bool read_message(UperReader& in, std::uint64_t id, Frame& frame) {
-  if (id == id_bsm) return in.open(frame.message.emplace<Bsm>()) || in.in("BSM");
-  if (id == id_map) return in.open(frame.message.emplace<MapData>()) || in.in("MAP");
-  if (id == id_spat) return in.open(frame.message.emplace<Spat>()) || in.in("SPAT");
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (static_cast<std::uint64_t>(kinds[kind].id) != id) continue;
+    return with_kind(kind, frame, [&](auto& message) { return in.open(message) || in.in(kinds[kind].name); });
+  }
   auto& other = frame.message.emplace<OtherMessage>();
   other.id = static_cast<int>(id);
   return in.value(Open{}, other.value) || in.in("value");
 }
 
 bool write_message(UperWriter& out, const Frame& frame) {
-  if (const auto* bsm = std::get_if<Bsm>(&frame.message)) return describe(out, *bsm) || out.in("BSM");
-  if (const auto* map = std::get_if<MapData>(&frame.message)) return describe(out, *map) || out.in("MAP");
-  if (const auto* spat = std::get_if<Spat>(&frame.message)) return describe(out, *spat) || out.in("SPAT");
-  for (const auto octet : std::get<OtherMessage>(frame.message).value) out.bits(8, octet);
-  return true;
+  return std::visit(
+      [&](const auto& message) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(message)>, OtherMessage>) {
+          for (const auto octet : message.value) out.bits(8, octet);
+          return true;
+        } else {
+          return describe(out, message) || out.in(kinds[frame.message.index()].name);
+        }
+      },
+      frame.message);
 }
 
 constexpr std::size_t head_octets = 4;  // extension bit and id, then a length of one or two octets

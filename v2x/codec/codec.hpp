@@ -15,14 +15,31 @@
 #include <variant>
 
 #include "core/result.hpp"
+#include "v2x/codec/alerts.hpp"
 #include "v2x/codec/bsm.hpp"
 #include "v2x/codec/map.hpp"
+#include "v2x/codec/priority.hpp"
+#include "v2x/codec/psm.hpp"
 #include "v2x/codec/spat.hpp"
+#include "v2x/codec/tim.hpp"
 
 namespace isochron::v2x {
 
 /// The numbers of the messages that are known here.
-enum MessageId : int { id_map = 18, id_spat = 19, id_bsm = 20 };
+enum MessageId : int {
+  id_map = 18,
+  id_spat = 19,
+  id_bsm = 20,
+  id_eva = 22,
+  id_rsa = 27,
+  id_rtcm = 28,
+  id_srm = 29,
+  id_ssm = 30,
+  id_tim = 31,
+  id_psm = 32
+};
+/// The standard's name of a message with this number, known here or not ("ICA", "PVD"); "" where it has none.
+[[nodiscard]] std::string_view message_name_of(int id);
 
 /// A message of another kind: its number and octets.
 struct OtherMessage {
@@ -32,7 +49,9 @@ struct OtherMessage {
 };
 
 struct Frame {
-  std::variant<Bsm, MapData, Spat, OtherMessage> message;
+  std::variant<Bsm, MapData, Spat, Psm, Tim, Srm, Ssm, RoadSideAlert, EmergencyVehicleAlert, RtcmCorrections,
+               OtherMessage>
+      message;
   Additions additions;
   friend bool operator==(const Frame&, const Frame&) = default;
 };
@@ -48,6 +67,7 @@ std::string to_string(const CodecError& error);
 [[nodiscard]] Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets);
 [[nodiscard]] Result<Bytes, CodecError> encode(const Frame& frame);
 
+/// A message of another kind is its number, `type` where the standard has a name for it, and its octets.
 /// `si`: SI units, keys are J2735's names with the unit behind (`speed_m_s`), null = unavailable.
 /// `j2735`: the standard's names and integers, as other tools print them.
 enum class JsonForm { si, j2735 };

@@ -9,6 +9,8 @@ inline constexpr Integer rights{0, 31};
 inline constexpr Integer itis_code{0, 65535};
 inline constexpr Integer itis_vehicle_status{523, 541};
 inline constexpr Code itis_location{96, true};
+inline constexpr Code vehicle_role{23, true};
+inline constexpr Code vehicle_type{16, true};
 
 template <class Io>
 bool describe(Io& io, As<Io, DateTime>& m) {
@@ -140,8 +142,8 @@ bool describe(Io& io, As<Io, SpecialVehicleExtensions>& m) {
 
 template <class Io>
 bool describe(Io& io, As<Io, VehicleClassification>& m) {
-  return io.sequence(m.additions, may("keyType", m.key_type, byte), may("role", m.role, Code{23, true}),
-                     may("iso3883", m.iso3883, Integer{0, 100}), may("hpmsType", m.hpms_type, Code{16, true}),
+  return io.sequence(m.additions, may("keyType", m.key_type, byte), may("role", m.role, vehicle_role),
+                     may("iso3883", m.iso3883, Integer{0, 100}), may("hpmsType", m.hpms_type, vehicle_type),
                      may("vehicleType", m.vehicle_group, Code{35, true}),
                      may("responseEquip", m.response_equipment, Code{72, true}),
                      may("responderType", m.responder_group, Code{14, true}),

@@ -1,10 +1,14 @@
 #pragma once
 // J2735's own names of enumerated values, for JSON; their count is the number of root values, which UPER needs.
 
+#include "v2x/codec/alerts.hpp"
 #include "v2x/codec/bsm.hpp"
 #include "v2x/codec/fields.hpp"
 #include "v2x/codec/map.hpp"
+#include "v2x/codec/priority.hpp"
+#include "v2x/codec/psm.hpp"
 #include "v2x/codec/spat.hpp"
+#include "v2x/codec/tim.hpp"
 
 namespace isochron::v2x {
 
@@ -66,6 +70,18 @@ inline constexpr const char* signal[] = {"unavailable",
                                          "protected-clearance",
                                          "caution-Conflicting-Traffic"};
 inline constexpr const char* advice[] = {"none", "greenwave", "ecoDrive", "transit"};
+inline constexpr const char* person[] = {"unavailable", "aPEDESTRIAN", "aPEDALCYCLIST", "aPUBLICSAFETYWORKER",
+                                         "anANIMAL"};
+inline constexpr const char* cluster[] = {"unavailable", "small", "medium", "large"};
+inline constexpr const char* rtcm[] = {"unknown", "rtcmRev2", "rtcmRev3", "reserved"};
+inline constexpr const char* occupancy[] = {"occupancyUnknown",    "occupancyEmpty", "occupancyVeryLow",
+                                            "occupancyLow",        "occupancyMed",   "occupancyHigh",
+                                            "occupancyNearlyFull", "occupancyFull"};
+inline constexpr const char* priority_request[] = {"priorityRequestTypeReserved", "priorityRequest",
+                                                   "priorityRequestUpdate", "priorityCancellation"};
+inline constexpr const char* priority_status[] = {"unknown", "requested", "processing",  "watchOtherTraffic",
+                                                  "granted", "rejected",  "maxPresence", "reserviceLocked"};
+inline constexpr const char* traveler_info[] = {"unknown", "advisory", "roadSignage", "commercialSignage"};
 }  // namespace names
 
 template <unsigned n>
@@ -87,5 +103,12 @@ constexpr EnumNames names_of(LayerType) { return table(names::layer, true); }
 constexpr EnumNames names_of(RestrictionAppliesTo) { return table(names::applies_to, true); }
 constexpr EnumNames names_of(SignalState) { return table(names::signal, false); }
 constexpr EnumNames names_of(AdviceType) { return table(names::advice, true); }
+constexpr EnumNames names_of(PersonType) { return table(names::person, true); }
+constexpr EnumNames names_of(ClusterSize) { return table(names::cluster, true); }
+constexpr EnumNames names_of(RtcmRevision) { return table(names::rtcm, true); }
+constexpr EnumNames names_of(Occupancy) { return table(names::occupancy, false); }
+constexpr EnumNames names_of(PriorityRequest) { return table(names::priority_request, true); }
+constexpr EnumNames names_of(PriorityStatus) { return table(names::priority_status, true); }
+constexpr EnumNames names_of(TravelerInfo) { return table(names::traveler_info, true); }
 
 }  // namespace isochron::v2x

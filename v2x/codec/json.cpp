@@ -1,11 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
 #include "core/foreign_text.hpp"
-#include "v2x/codec/describe_bsm.hpp"
-#include "v2x/codec/describe_map.hpp"
-#include "v2x/codec/describe_spat.hpp"
 #include "v2x/codec/json_reader.hpp"
 #include "v2x/codec/json_writer.hpp"
+#include "v2x/codec/kinds.hpp"
 
 namespace isochron::v2x {
 namespace {
@@ -173,29 +172,26 @@ bool JsonReader::value(Part, PartII& v) {
 
 namespace {
 
-constexpr const char* message_names[] = {"BSM", "MAP", "SPAT"};
-
-template <class T>
-bool read_message(JsonReader& in, Frame& frame, const char* name) {
-  return in.value(Struct{}, frame.message.emplace<T>()) || in.in(name);
+std::string names_of_kinds() {
+  std::string names;
+  for (const Kind& kind : kinds) names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  return names;
 }
 
 bool read_frame(const nlohmann::json& root, bool si, Frame& frame, CodecError& error) {
-  nlohmann::json none;
-  for (unsigned i = 0; i < 3; ++i) {
-    const auto at = root.find(message_names[i]);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const auto at = root.find(kinds[kind].name);
     if (at == root.end()) continue;
     JsonReader in(*at, si);
-    const bool ok = i == 0   ? read_message<Bsm>(in, frame, "BSM")
-                    : i == 1 ? read_message<MapData>(in, frame, "MAP")
-                             : read_message<Spat>(in, frame, "SPAT");
+    const bool ok =
+        with_kind(kind, frame, [&](auto& message) { return in.value(Struct{}, message) || in.in(kinds[kind].name); });
     return ok || (error = in.error(), false);
   }
   auto& other = frame.message.emplace<OtherMessage>();
   const auto id = root.find("messageId");
   const auto octets = root.find("value");
   if (id == root.end() || octets == root.end()) {
-    return error.what = "needs BSM, MAP or SPAT, or messageId and value", false;
+    return error.what = "needs a message (" + names_of_kinds() + "), or messageId and value", false;
   }
   JsonReader number(*id, si);
   if (!number.value(Integer{0, 32767}, other.id)) return number.in("messageId"), error = number.error(), false;
@@ -204,8 +200,8 @@ bool read_frame(const nlohmann::json& root, bool si, Frame& frame, CodecError& e
 }
 
 bool known_key(const std::string& key) {
-  return key == "messageId" || key == "units" || key == "value" || key == "extensions" || key == "BSM" ||
-         key == "MAP" || key == "SPAT";
+  return key == "messageId" || key == "units" || key == "value" || key == "type" || key == "extensions" ||
+         std::ranges::any_of(kinds, [&](const Kind& kind) { return key == kind.name; });
 }
 
 bool read_root(const nlohmann::json& root, Frame& frame, CodecError& error) {
@@ -236,6 +232,7 @@ std::string to_json(const Frame& frame, JsonForm form, int indent) {
   root["messageId"] = message_id(frame);
   root["units"] = si ? "si" : "j2735";
   if (const auto* other = std::get_if<OtherMessage>(&frame.message)) {
+    if (const auto type = message_name_of(other->id); !type.empty()) root["type"] = type;
     root["value"] = to_hex(other->value);
   } else {
     std::visit(
@@ -243,7 +240,7 @@ std::string to_json(const Frame& frame, JsonForm form, int indent) {
           if constexpr (!std::is_same_v<std::decay_t<decltype(message)>, OtherMessage>) describe(out, message);
         },
         frame.message);
-    root[message_names[frame.message.index()]] = out.take();
+    root[kinds[frame.message.index()].name] = out.take();
   }
   if (!frame.additions.empty()) root["extensions"] = JsonWriter::additions_json(frame.additions);
   return json_text(root, indent);

@@ -61,6 +61,15 @@ constexpr Scale node(unsigned bits) {
   return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1, 100, "m"};
 }
 
+/// The same in 1e-7 degrees.
+constexpr Scale node_ll(unsigned bits) {
+  return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1, 1e7, "deg"};
+}
+
+inline constexpr Scale cluster_radius{0, 100, 1, "m"};
+inline constexpr Scale attachment_radius{0, 200, 10, "m"};
+inline constexpr Scale schedule{-122, 121, 0.1, "s", -122};
+
 inline constexpr Scale time_mark{0, 36111, 10, "s", 36111};
 inline constexpr Scale advice{0, 500, 10, "m_s", 500};
 inline constexpr Scale zone_length{0, 10000, 1, "m"};

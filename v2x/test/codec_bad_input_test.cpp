@@ -138,7 +138,7 @@ TEST(CodecBadInput, ListsAndTextsOfTheWrongSizeAreRefusedOnEncode) {
   expect_refused(frame, "MAP.intersections[0].laneSet[3].laneAttributes.laneType.bikeLane", "8 flags, must have 16");
   frame.message = OtherMessage{40000, {}};
   expect_refused(frame, "messageId", "40000");
-  frame.message = OtherMessage{31, Bytes(20000)};
+  frame.message = OtherMessage{23, Bytes(20000)};
   expect_refused(frame, "", "16383");
 }
 
@@ -149,16 +149,16 @@ TEST(CodecBadInput, ANumberBeyondAnyDoubleIsRefused) {
 }
 
 TEST(CodecBadInput, AMessageOfAnotherKindIsKeptAsOctets) {
-  const Frame frame{OtherMessage{31, {1, 2, 3}}, {}};
+  const Frame frame{OtherMessage{23, {1, 2, 3}}, {}};
   const auto octets = encode(frame);
-  EXPECT_EQ(to_hex(*octets), "001F03010203");
+  EXPECT_EQ(to_hex(*octets), "001703010203");
   EXPECT_EQ(*decode(*octets), frame);
   EXPECT_EQ(*from_json(to_json(frame)), frame);
 }
 
 TEST(CodecBadInput, AnEmptyMessageOfAnotherKindStaysEmpty) {
-  const Frame frame{OtherMessage{31, {}}, {}};
-  EXPECT_EQ(to_hex(*encode(frame)), "001F00");
+  const Frame frame{OtherMessage{23, {}}, {}};
+  EXPECT_EQ(to_hex(*encode(frame)), "001700");
   EXPECT_EQ(*decode(*encode(frame)), frame);
 }
 
@@ -185,13 +185,13 @@ void expect_json_refused(const std::string& text, const std::string& field, cons
 TEST(CodecBadInput, JsonMistakesAreNamed) {
   expect_json_refused("{", "", "not JSON");
   expect_json_refused("[]", "", "must be an object");
-  expect_json_refused("{}", "", "needs BSM");
+  expect_json_refused("{}", "", "needs a message");
   expect_json_refused(R"({"BMS": {}})", "BMS", "unknown key");
   expect_json_refused(R"({"BSM": {}, "units": "imperial"})", "units", "si");
   expect_json_refused(R"({"BSM": {}})", "BSM.coreData", "is missing");
   expect_json_refused(R"({"BSM": 3})", "BSM", "must be an object");
   expect_json_refused(R"({"messageId": 70000, "value": ""})", "messageId", "outside");
-  expect_json_refused(R"({"messageId": 31, "value": "0g"})", "value", "hexadecimal");
+  expect_json_refused(R"({"messageId": 23, "value": "0g"})", "value", "hexadecimal");
   nlohmann::json good = nlohmann::json::parse(to_json(a_bsm()));
   nlohmann::json bad = good;
   bad["BSM"]["coreData"]["speed_m_s"] = "fast";

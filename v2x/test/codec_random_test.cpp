@@ -57,10 +57,7 @@ std::vector<std::pair<nlohmann::json, std::string>> ask_oracle(const std::vector
 
 nlohmann::json message_of(const Frame& frame) {
   const auto json = nlohmann::json::parse(to_json(frame, JsonForm::j2735));
-  for (const char* type : {"BSM", "MAP", "SPAT"}) {
-    if (json.contains(type)) return json.at(type);
-  }
-  return json;
+  return json.at(kinds.at(frame.message.index()).name);
 }
 
 TEST(CodecOracle, AnIndependentCodecReadsAndWritesTheSame) {

@@ -4,10 +4,7 @@
 #include <algorithm>
 
 #include "core/random.hpp"
-#include "v2x/codec/codec.hpp"
-#include "v2x/codec/describe_bsm.hpp"
-#include "v2x/codec/describe_map.hpp"
-#include "v2x/codec/describe_spat.hpp"
+#include "v2x/codec/kinds.hpp"
 
 namespace isochron::v2x {
 
@@ -141,17 +138,7 @@ class RandomFill {
 inline Frame random_frame(RandomStream& draws, bool futuristic) {
   Frame frame;
   RandomFill fill(draws, futuristic);
-  switch (draws.below(3)) {
-    case 0:
-      describe(fill, frame.message.emplace<Bsm>());
-      break;
-    case 1:
-      describe(fill, frame.message.emplace<MapData>());
-      break;
-    default:
-      describe(fill, frame.message.emplace<Spat>());
-      break;
-  }
+  with_kind(draws.below(kinds.size()), frame, [&](auto& message) { return describe(fill, message); });
   return frame;
 }
 

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "core/random.hpp"
-#include "core/ros_messages.hpp"
 #include "journal/disk.hpp"
 #include "journal/journal.hpp"
-#include "scenario/program_record.hpp"
-#include "scenario/run_record.hpp"
-#include "scenario/scene_messages.hpp"
-#include "scenario/wall_clock.hpp"
+#include "msg/ros_messages.hpp"
+#include "run/program_record.hpp"
+#include "run/run_record.hpp"
+#include "run/scene_messages.hpp"
+#include "run/wall_clock.hpp"
 
 namespace isochron::bench {
 namespace {

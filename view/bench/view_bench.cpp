@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "journal/disk.hpp"
-#include "scenario/run.hpp"
-#include "scenario/wall_clock.hpp"
+#include "run/run.hpp"
+#include "run/wall_clock.hpp"
 #include "view/bench/big_journal.hpp"
 #include "view/bench/browser.hpp"
 #include "view/bench/stuck_page.hpp"

@@ -27,7 +27,7 @@ export function connectKeys({ $, seek, run, frames, setPlaying, setTheme, isDark
     n: () => toggle("names"),
     s: () => toggle("rays"),
     d: () => setTheme(!isDark()),
-    p: () => $("plot-topic").focus(),
+    p: () => $("plot-field").focus(),
     m: () => !$("steer").hidden && toggle("marker"),
     "?": () => $("help").showModal(),
   };

@@ -11,6 +11,7 @@ import { Schedule } from "./schedule.js";
 import { Sensors } from "./sensors.js";
 import { connectSteering } from "./steer.js";
 import { ALL, NOBODY, World3D } from "./world3d.js";
+import { showVerdicts, timeInAddress } from "./verdicts.js";
 
 const $ = (id) => document.getElementById(id);
 const run = { time: 0, playing: false, speed: 1, atLiveEnd: true, paused: false };
@@ -263,8 +264,8 @@ function options(select, list, first) {
 async function fillFields() {
   const names = await api.fields($("plot-topic").value).catch(() => []);
   $("plot-fields").replaceChildren(...names.map((name) => new Option(name, name)));
-  $("plot-field").placeholder = names[0] ?? "variable";
-  run.firstField = names[0];
+  $("plot-field").placeholder = names.find((name) => name.endsWith(".position.x")) ?? names[0] ?? "variable";
+  run.firstField = $("plot-topic").value ? names[0] : undefined;
 }
 
 function connectControls() {
@@ -321,7 +322,7 @@ async function start() {
   $("follow").replaceChildren(new Option("nothing", NOBODY), new Option("everything", ALL), ...about.bodies.map((name, i) => new Option(name, i)));
   $("follow").value = scene && about.bodies.length <= 8 ? ALL : NOBODY;
   const plottable = about.channels.map((c) => c.topic).filter((t) => t !== "/scene");
-  options($("plot-topic"), plottable);
+  options($("plot-topic"), plottable, "by name");
   connectControls();
   if (about.live) {
     connectLive();
@@ -338,8 +339,22 @@ async function start() {
   run.stale = true;
   document.body.dataset.ready = "1";
   if (about.live) fitWhenFirstSeen();
+  showVerdicts($("expectations"), $("verdicts"), about.report?.expectations, seekAndStay);
+  window.addEventListener("hashchange", followAddress);
+  followAddress();
   await firstPlots(plottable);
   fillFields();
+}
+
+function seekAndStay(t) {
+  setPlaying(false);
+  seek(t);
+}
+
+/** An address that ends in #t=3.21 shows that moment. */
+function followAddress() {
+  const t = timeInAddress(window.location.hash);
+  if (t !== undefined && !about.live) seekAndStay(t);
 }
 
 function fitWhenFirstSeen() {

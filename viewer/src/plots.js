@@ -30,19 +30,19 @@ export class Plots {
   }
   async add(topic, field, title) {
     if (this.has(topic, field)) return;
-    const data = this.live ? { t: [], v: [] } : await api.series(topic, field, POINTS);
+    const data = await api.series(topic, field, POINTS); // live: nothing yet, or what is wrong
     const colour = PALETTE[this.plots.length % PALETTE.length];
     const box = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const name = document.createElement("span");
-    name.textContent = title ?? `${topic} ${field}`;
+    name.textContent = title ?? `${topic} ${field}`.trim();
     const value = document.createElement("output");
     const close = document.createElement("button");
     close.textContent = "×";
-    close.setAttribute("aria-label", `Remove the plot of ${topic} ${field}`);
+    close.setAttribute("aria-label", `Remove the plot of ${name.textContent}`);
     caption.append(name, value, close);
     box.append(caption);
-    box.setAttribute("aria-label", `Plot of ${topic} ${field}`);
+    box.setAttribute("aria-label", `Plot of ${name.textContent}`);
     this.root.append(box);
     const plot = { topic, field, data: [data.t, data.v], box, value, chart: null };
     plot.chart = new uPlot(this.#options(colour, plot), plot.data, box);

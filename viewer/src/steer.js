@@ -1,6 +1,12 @@
 // Buttons that reach into the running simulation.
 
-const FAULTS = { delay: "computes longer", blind: "sees nothing new", cut: "loses its commands" };
+const FAULTS = {
+  delay: "computes longer",
+  stop: "stands still",
+  blind: "sees nothing new",
+  freeze: "says the same",
+  cut: "loses its commands",
+};
 
 /** What can be broken, by kind; hidden where there is nothing. */
 function fillFaults(select, canBreak) {

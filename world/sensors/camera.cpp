@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/camera_model.hpp"
 #include "world/sensors/kinds.hpp"
 #include "world/sensors/mount.hpp"

@@ -4,7 +4,7 @@
 #include <GeographicLib/LocalCartesian.hpp>
 #include <cmath>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"

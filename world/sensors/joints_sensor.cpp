@@ -1,6 +1,6 @@
 // Encoders: positions and velocities of hinges and slides.
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
 #include "world/sensors/noise.hpp"
 

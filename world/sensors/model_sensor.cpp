@@ -1,6 +1,6 @@
 // A sensor that the model file declares (a MuJoCo <sensor>), given the same timing as all others.
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
 
 namespace isochron::world {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/ros_messages.hpp"
-#include "core/sensor_types.hpp"
+#include "msg/ros_messages.hpp"
+#include "msg/sensor_types.hpp"
 
 namespace isochron::world {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// Readings that are a handful of numbers, as the plain values of core/sensor_types.hpp: what a program reads over a
+// Readings that are a handful of numbers, as the plain values of msg/sensor_types.hpp: what a program reads over a
 // link without knowing CDR.
 //
 // Threads: owner of the sensor. Cost: fill_plain() keeps its messages and does not allocate after the first of a kind.

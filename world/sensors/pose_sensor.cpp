@@ -1,6 +1,6 @@
 // Where its mount is, in the world's frame: motion capture, or the truth for a test.
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"

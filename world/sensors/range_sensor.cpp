@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/kinds.hpp"
 #include "world/sensors/mount.hpp"
 #include "world/sensors/noise.hpp"

@@ -4,7 +4,9 @@
 //
 // Threads: the owner of the sensor.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +60,19 @@ class Reading {
   }
   void stamp(SimTime taken, SimTime available, std::uint64_t sequence) {
     taken_ = taken, available_ = available, sequence_ = sequence;
+  }
+  /// What it says, to be changed in place.
+  [[nodiscard]] std::span<std::byte> change(std::size_t output) { return {buffers_[output].data(), sizes_[output]}; }
+  /// Says the same as another reading of its sensor, with its own stamp: every message begins with it.
+  void repeat(const Reading& other) {
+    const std::size_t stamped = cdr_header_size + sizeof(std::int32_t) + sizeof(std::uint32_t);
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (other.sizes_[i] < stamped || sizes_[i] < stamped) continue;
+      const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(stamped),
+                           end = static_cast<std::ptrdiff_t>(other.sizes_[i]);
+      std::copy(other.buffers_[i].begin() + begin, other.buffers_[i].begin() + end, buffers_[i].begin() + begin);
+      sizes_[i] = other.sizes_[i];
+    }
   }
   template <Message M>
   void put(const M& message, std::size_t output = 0) {

@@ -58,6 +58,9 @@ const Reading* Sensor::take(const WorldView& view) {
   look(view, view.time(), part_, reading);
   const SimTime sampled = next_sample_;
   const bool complete = ++part_ == looks_;
+  if (complete && spoil_) {
+    spoil_(sampled, reading, sequence_ > 0 ? &ring_[(sequence_ - 1) % ring_.size()] : nullptr);
+  }
   if (complete) {
     SimTime available = asked_ready_;
     if (available == SimTime::never()) available = sampled + spec_.latency + draw(jitter_);

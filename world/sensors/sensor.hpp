@@ -11,6 +11,7 @@
 // Threads:  owner thread.
 // Cost:     no allocation after construction (a scene's commit aside, see scene.hpp).
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -50,6 +51,10 @@ class Sensor {
   /// sensor without a period looks at the world for it, `latency` before the answer.
   SimTime ask(SimTime now);
 
+  /// What a broken sensor makes of a complete reading before anybody has it. `before`: the reading before; null = none.
+  using Spoil = std::function<void(SimTime sampled, Reading& fresh, const Reading* before)>;
+  void set_spoil(Spoil spoil) { spoil_ = std::move(spoil); }
+
   /// All that it will do depends on: its time, its random streams, readings on their way, and what its kind adds.
   void carry(Carrier& c);
 
@@ -83,6 +88,7 @@ class Sensor {
   RandomStream jitter_;
   RandomStream acquire_;
   std::vector<Reading> ring_;
+  Spoil spoil_;
 };
 
 /// How many readings a sensor of this spec holds at once.

@@ -82,6 +82,29 @@ TEST(Description, OfFmi3) {
   EXPECT_EQ(value_count(d, *d.find("a"), {{"n", "5"}}), 5U);
 }
 
+TEST(Description, StatesOfAnFmuThatGivesDerivatives) {
+  const std::string two =
+      "<fmiModelDescription fmiVersion='2.0' modelName='m' guid='g'><ModelExchange modelIdentifier='m' "
+      "providesDirectionalDerivative='true'/><ModelVariables>"
+      "<ScalarVariable name='x' valueReference='7'><Real/></ScalarVariable>"
+      "<ScalarVariable name='der(x)' valueReference='8'><Real derivative='1'/></ScalarVariable></ModelVariables>"
+      "<ModelStructure><Derivatives><Unknown index='2'/></Derivatives></ModelStructure></fmiModelDescription>";
+  const Description d = read_description(two, "m");
+  ASSERT_EQ(d.differentiable.size(), 1U);
+  EXPECT_EQ(d.differentiable[0].derivative, 8U);
+  EXPECT_EQ(d.differentiable[0].state, 7U);
+  std::string wrong = two;
+  wrong.replace(wrong.find("index='2'"), 9, "index='9'");
+  EXPECT_TRUE(read_description(wrong, "m").differentiable.empty()) << "a solver does without";
+  const std::string three =
+      "<fmiModelDescription fmiVersion='3.0' modelName='m' instantiationToken='g'><ModelExchange modelIdentifier='m' "
+      "providesDirectionalDerivatives='true'/><ModelVariables><Float64 name='x' valueReference='7'/>"
+      "<Float64 name='der(x)' valueReference='8' derivative='7'/></ModelVariables>"
+      "<ModelStructure><ContinuousStateDerivative valueReference='8'/></ModelStructure></fmiModelDescription>";
+  ASSERT_EQ(read_description(three, "m").differentiable.size(), 1U);
+  EXPECT_EQ(read_description(three, "m").differentiable[0].state, 7U);
+}
+
 TEST(Description, MistakesHaveTheirLine) {
   EXPECT_SAYS(mistake("<a>\n<b>\n</a>"), "m.xml:3");
   EXPECT_SAYS(mistake(""), "is not XML");

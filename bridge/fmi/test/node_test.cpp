@@ -241,6 +241,21 @@ TEST_F(FmuNode, ModelExchangeIsSolvedHere) {
   EXPECT_SAYS(refusal(shop_.path("cs.fmu"), w), "is for co-simulation and has its own solver");
 }
 
+TEST_F(FmuNode, OneWithBothInterfacesIsSolvedHereIfASolverIsGiven) {
+  const std::string one = description2(ball2, step_flags);
+  std::string both = exchange(one);
+  const auto at = one.find("<CoSimulation"), end = one.find("/>", at) + 2;
+  both.insert(both.find("<ModelExchange"), one.substr(at, end - at));
+  Wishes w = wishes();
+  const Ran stepped = run(shop_.fmu2("both.fmu", both), w, false, 10ms, 1500ms);
+  w.solver = SolverKind::cvode;
+  w.tolerance = 1e-9;
+  const Ran solved = run(shop_.path("both.fmu"), w, false, 10ms, 1500ms);
+  ASSERT_TRUE(stepped.outcome.complete && solved.outcome.complete) << stepped.why << solved.why;
+  EXPECT_NEAR(solved.sink->value<double>(149, "h"), stepped.sink->value<double>(149, "h"), 1e-5);
+  EXPECT_NE(solved.sink->value<double>(149, "h"), stepped.sink->value<double>(149, "h"));
+}
+
 TEST_F(FmuNode, ErrorsOfModelExchangeAreTold) {
   Wishes w = wishes();
   w.parameters = {{"trouble", "1", {}}};

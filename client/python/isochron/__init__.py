@@ -28,11 +28,12 @@ from typing import Any, Iterable, Mapping
 from ._library import load as _load_library
 
 __all__ = ["attach", "Robot", "Error", "Message", "load", "run", "check", "replay", "sweep", "start", "Journal",
-           "Run", "Simulation"]
+           "Run", "Simulation", "Env", "fork", "bisect"]
 
 _LATER = {"load": "journal", "Journal": "journal", "Table": "journal", "JournalError": "journal", "run": "runs",
           "check": "runs", "replay": "runs", "sweep": "runs", "Run": "runs", "CommandError": "runs",
-          "start": "simulation", "Simulation": "simulation"}
+          "fork": "runs", "bisect": "runs", "start": "simulation", "Simulation": "simulation",
+          "Env": "env"}
 
 
 def __getattr__(name):  # a robot program starts quicker without what it does not use
@@ -47,7 +48,7 @@ _NEVER = 2**63 - 1
 _FORMATS = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
             "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
 
-# Plain values that have names, as core/robot_types.hpp and core/sensor_types.hpp lay them out: q int64, d float64.
+# Plain values that have names, as msg/robot_types.hpp and msg/sensor_types.hpp lay them out: q int64, d float64.
 _HEAD = "stamp:q number:q "
 _RECORDS = {
     "Motion": "position:3d orientation:4d linear:3d angular:3d",

@@ -21,7 +21,7 @@ from typing import Any, Union
 
 from .journal import Journal, load
 
-__all__ = ["CommandError", "Run", "check", "command", "replay", "run", "sweep"]
+__all__ = ["CommandError", "Run", "bisect", "check", "command", "fork", "replay", "run", "sweep"]
 
 Setting = Union[str, int, float, bool]
 Path = Union[str, "os.PathLike[str]"]
@@ -134,6 +134,55 @@ def replay(journal: Path) -> dict[str, Any]:
     """Runs a journal again; ["same"] says whether the digest was proved."""
     with tempfile.TemporaryDirectory(prefix="isochron-") as folder:
         _, out = call_command(["replay", os.fspath(journal), "--json", "--journal", os.path.join(folder, "replay.mcap")])
+    return dict(json.loads(out))
+
+
+def fork(journal: Path, at: Union[str, float], branches: Mapping[str, Sequence[str]], *,
+         until: Union[str, float, None] = None, folder: Path | None = None) -> dict[str, Run]:
+    """What if: replays a journal to `at` and goes on in other ways, each with its own changes: "KEY=VALUE", or an entry of
+    a fault timeline without its time, "{push: prey, force: [0, 0, 9], for: 1s}". Gives a Run for each branch by name;
+    with `folder` their journals are kept there. `first_difference_s` in a report says when it parted from the record."""
+    keep = None
+    if folder is None:
+        keep = tempfile.TemporaryDirectory(prefix="isochron-")
+        folder = keep.name
+    arguments = ["fork", os.fspath(journal), "--json", "--at", _seconds(at), "-o", os.fspath(folder)]
+    if until is not None:
+        arguments += ["--until", _seconds(until)]
+    for name, changes in branches.items():
+        arguments += ["--branch", name + ": " + "; ".join([changes] if isinstance(changes, str) else changes)]
+    _, out = call_command(arguments)
+    runs = {}
+    for one in json.loads(out)["branches"]:
+        report = dict(one.get("report", {"end": "failed", "why": one.get("why", "")}))
+        report["first_difference_s"] = one.get("first_difference_s")
+        report["journal"] = {**dict(report.get("journal", {})), "file": one["journal"]}
+        runs[one["branch"]] = Run(report, {}, keep)
+    return runs
+
+
+def bisect(file: Path, *, over: Mapping[str, tuple[Setting, Setting]] | None = None,
+           set: Mapping[str, Setting] | Sequence[str] | None = None,  # noqa: A002
+           at: tuple[Union[str, float], Union[str, float]] | None = None, by: str | None = None,
+           tolerance: Setting | None = None, trials: int = 1) -> dict[str, Any]:
+    """Finds a border. Of a scenario: `over={"time.cpu_speed": (0.1, 1)}` gives {"holds", "fails"}, the two values next to
+    each other between which expectations begin to fail. Of a journal: with `set` alone the first time at which the
+    change makes a difference, {"time_s"}; with `at=(1.0, 9.0)` the border between times of making it."""
+    with tempfile.TemporaryDirectory(prefix="isochron-") as folder:
+        arguments = ["bisect", os.fspath(file), "--json", "-o", folder, "--trials", str(trials)]
+        for key, (low, high) in dict(over or {}).items():
+            arguments += ["--over", f"{key}={_text(low)}..{_text(high)}"]
+        changes = [f"{path}={_text(value)}" for path, value in set.items()] if isinstance(set, Mapping) else list(set or [])
+        for change in changes:
+            arguments += ["--set", change]
+        if at is not None:
+            low_s, high_s = (value if isinstance(value, str) else f"{value}s" for value in at)
+            arguments += ["--at", f"{low_s}..{high_s}"]
+        if by is not None:
+            arguments += ["--by", by]
+        if tolerance is not None:
+            arguments += ["--tolerance", _text(tolerance)]
+        _, out = call_command(arguments)
     return dict(json.loads(out))
 
 

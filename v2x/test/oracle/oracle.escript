@@ -12,9 +12,10 @@ main([Beam, File]) ->
 
 answer(Hex) ->
     {ok, #{messageId := Id, value := Value} = Frame} = 'J2735Subset':decode('Frame', unhex(Hex)),
-    {Type, Parts} = case Id of 18 -> {'MAP', no}; 19 -> {'SPAT', no}; 20 -> {'BSM', yes} end,
+    Type = maps:get(Id, #{18 => 'MAP', 19 => 'SPAT', 20 => 'BSM', 22 => 'EVA', 27 => 'RSA', 28 => 'RTCM', 29 => 'SRM',
+                          30 => 'SSM', 31 => 'TIM', 32 => 'PSM'}),
     {ok, Message} = 'J2735Subset':decode(Type, Value),
-    {Shown, Sent} = case Parts of no -> {Message, Message}; yes -> parts(Message) end,
+    {Shown, Sent} = case Type of 'BSM' -> parts(Message); _ -> {Message, Message} end,
     {ok, Again} = 'J2735Subset':encode(Type, Sent),
     {ok, Whole} = 'J2735Subset':encode('Frame', Frame#{value := Again}),
     io:format("~s\t~s~n", [json(none, Shown), hex(Whole)]).
@@ -38,11 +39,13 @@ json(_, Number) when is_integer(Number) -> integer_to_list(Number);
 json(_, true) -> "true";
 json(_, false) -> "false";
 json(_, Name) when is_atom(Name) -> quoted(atom_to_list(Name));
-json(Key, Octets) when is_binary(Octets), (Key =:= id orelse Key =:= regExtValue orelse Key =:= msgs) ->
+json(Key, Octets) when is_binary(Octets), (Key =:= id orelse Key =:= regExtValue orelse Key =:= msgs orelse
+                                           Key =:= entityID orelse Key =:= packetID) ->
     quoted(hex(Octets));
 json(_, Bits) when is_bitstring(Bits) -> quoted([$0 + B || <<B:1>> <= Bits]);
 json(Key, List) when is_list(List) ->
-    case lists:member(Key, [name, movementName, processMethod, processAgency, lastCheckedDate, geoidUsed]) of
+    case lists:member(Key, [name, movementName, processMethod, processAgency, lastCheckedDate, geoidUsed,
+                            routeName, urlB, url, text]) of
         true -> quoted(List);
         false -> ["[", lists:join(",", [json(Key, Item) || Item <- List]), "]"]
     end.

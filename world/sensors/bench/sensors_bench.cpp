@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "rt/allocation_guard.hpp"
 #include "world/sensors/bench/bare_embree.hpp"
 #include "world/sensors/bench/still_engine.hpp"

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/ros_messages.hpp"
 #include "core/time_text.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/sensor_set.hpp"
 
 using namespace isochron;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ros_messages.hpp"
+#include "msg/ros_messages.hpp"
 #include "world/sensors/make_sensor.hpp"
 #include "world/sensors/test/scripted_engine.hpp"
 

@@ -1,0 +1,164 @@
+"""Programs that talk by radio: send("v2x", frame), receive("v2x"), in both modes of agents.
+Usage: radio_test.py ISOCHRON SOURCE_DIR"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ISOCHRON, ROOT = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+BUILD = os.path.dirname(os.path.dirname(ISOCHRON))
+sys.path.insert(0, os.path.join(ROOT, "client/python"))
+os.environ["ISOCHRON"] = ISOCHRON
+import isochron  # noqa: E402
+
+# Sends a frame of a type of its own every fifth time: number 240 of J2735, two octets.
+TALKS = textwrap.dedent("""\
+    import isochron
+    robot, n = isochron.attach(), 0
+    while robot.wait() is not None:
+        if n % 5 == 0: robot.send("v2x", bytes([0, 240, 2, n // 5, 77]), "octets")
+        n += 1
+    """)
+# Prints what it hears of them, and when.
+LISTENS = textwrap.dedent("""\
+    import isochron
+    robot = isochron.attach()
+    robot.receive("v2x", "octets")
+    while (now := robot.now) < 0.9:
+        heard = robot.receive("v2x", "octets", until=0.95)
+        if heard is None: break
+        if heard.value[:2] == bytes([0, 240]):
+            print(heard.value[3], heard.sent_ns, robot.now_ns, flush=True)
+    while robot.wait() is not None: pass
+    """)
+
+
+class Radio(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "client/python"),
+                            "ISOCHRON_CLIENT": os.path.join(BUILD, "lib/libisochron_client.so")}
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(text)
+
+    def scenario(self, mode, one=TALKS, two=LISTENS, v2x="{medium: fixed, delay: 2ms}", clients=("one", "two"), compute="zero"):
+        self.write("one.py", one)
+        self.write("two.py", two)
+        self.write("radio.yaml", textwrap.dedent(f"""\
+            name: radio
+            duration: 1s
+            world: {{model: {ROOT}/models/crossing.xml, step: 5ms}}
+            agents:
+              heartbeat: 10ms
+              members:
+                car01: {{kind: car, client: {clients[0]}}}
+                car02: {{kind: car, client: {clients[1]}}}
+            v2x: {v2x}
+            robots:
+              car01: {{programs: {{pilot: {{run: [/usr/bin/python3, one.py], every: 20ms, compute: {compute}}}}}}}
+              car02: {{programs: {{pilot: {{run: [/usr/bin/python3, two.py], every: 20ms, compute: {compute}}}}}}}
+            time: {{mode: {mode}}}
+            """))
+        return os.path.join(self.folder, "radio.yaml")
+
+    def run_it(self, scenario, *words):
+        journal = scenario[:-5] + ".mcap"
+        done = subprocess.run([ISOCHRON, "run", scenario, "--json", "--journal", journal, *words], capture_output=True,
+                              text=True, timeout=120, cwd=self.folder, env=self.environment)
+        self.assertTrue(done.stdout.strip(), done.stderr)
+        return json.loads(done.stdout.strip().splitlines()[-1]), isochron.load(journal)
+
+    def heard(self, journal, who="car02/pilot"):
+        """(number, sent, received), as the journal has it."""
+        events = journal[f"/programs/{who}"]
+        found = []
+        for what, about, value, s, ns, sent_s, sent_ns in zip(
+                events["what"], events["about"], events["value"], events["at.sec"], events["at.nanosec"],
+                events["stamp.sec"], events["stamp.nanosec"]):
+            if what == "receive" and about == "car02/v2x" and bytes(value)[:2] == bytes([0, 240]):
+                found.append((value[3], int(sent_s) * 10**9 + int(sent_ns), int(s) * 10**9 + int(ns)))
+        return found
+
+    def test_a_frame_arrives_when_the_medium_delivers_it(self):
+        for clients in (("one", "two"), ("one", "one")):
+            report, journal = self.run_it(self.scenario("repeatable", clients=clients))
+            self.assertEqual(report["end"], "finished", report)
+            heard = self.heard(journal)
+            self.assertGreaterEqual(len(heard), 8, heard)
+            for number, sent, received in heard:
+                self.assertEqual(sent, number * 100_000_000 + 10_000_000, "one heartbeat after the program said so")
+                self.assertEqual(received, sent + 2_000_000, "the medium's delay, to the nanosecond")
+
+    def test_it_repeats_on_every_executor(self):
+        digests = set()
+        for executor in ("thread", "threads", "processes"):
+            report, _ = self.run_it(self.scenario("repeatable", compute="{modelled: {fixed: 3ms}}"), "--set",
+                                    f"flows.executor={executor}")
+            self.assertEqual(report["end"], "finished", report)
+            digests.add(report["digest"])
+        self.assertEqual(len(digests), 1)
+
+    def test_it_works_between_heartbeats_too(self):
+        report, journal = self.run_it(self.scenario("heartbeat"))
+        self.assertEqual(report["end"], "finished", report)
+        heard = self.heard(journal)
+        self.assertGreaterEqual(len(heard), 7, heard)
+        for _, sent, received in heard:
+            self.assertGreaterEqual(received, sent)
+
+    def test_messages_of_the_units_are_heard_unless_they_are_quiet(self):
+        hears_all = LISTENS.replace("if heard.value[:2] == bytes([0, 240]):", "if True:")
+        counts = {}
+        for quiet in ("[]", "[car01]"):
+            report, journal = self.run_it(self.scenario("repeatable", two=hears_all, v2x=f"{{medium: ideal, quiet: {quiet}}}"))
+            events = journal["/programs/car02/pilot"]
+            values = [bytes(v)[:2] for v, w in zip(events["value"], events["what"]) if w == "receive"]
+            counts[quiet] = (values.count(bytes([0, 20])), values.count(bytes([0, 240])))
+        self.assertGreaterEqual(counts["[]"][0], 5, counts)
+        self.assertEqual(counts["[car01]"][0], 0, counts)
+        self.assertAlmostEqual(counts["[]"][1], counts["[car01]"][1], delta=1, msg=str(counts))  # it ends with one or the other
+
+    def faults(self, program):
+        report, _ = self.run_it(self.scenario("repeatable", one=program, clients=("one", "one")))
+        return "\n".join(report["notes"]), report
+
+    def test_what_is_no_frame_is_refused_with_a_sentence(self):
+        begin = "import isochron\nrobot = isochron.attach()\n"
+        end = "\nwhile robot.wait() is not None: pass\n"
+        cases = {
+            "robot.send('v2x', 1.0)": "sends float64 by radio; a frame is sent as `octets`",
+            "robot.send('v2x', b'', 'octets')": "a frame of 0 octets",
+            "robot.send('v2x', bytes(5000), 'octets')": "a frame of 5000 octets",
+            "[robot.send('v2x', bytes(9), 'octets') for _ in range(200)]": "sends more than its radio can",
+            "try: robot.send('car02/v2x', bytes(9), 'octets')\nexcept isochron.Error: pass":
+                "sends to car02/v2x, which belongs to another robot",
+        }
+        for statement, sentence in cases.items():
+            with self.subTest(statement):
+                notes, report = self.faults(begin + statement + end)
+                self.assertIn(sentence, notes)
+                self.assertEqual(report["end"], "finished")
+
+    def test_without_v2x_there_is_nobody_to_talk_to(self):
+        path = self.scenario("repeatable")
+        with open(path) as file:
+            text = file.read()
+        with open(path, "w") as file:
+            file.write("\n".join(line for line in text.splitlines() if not line.startswith("v2x")) + "\n")
+        report, _ = self.run_it(path)
+        self.assertEqual(report["end"], "failed")
+        self.assertRegex("\n".join(report["notes"]) + report["why"],
+                         "(sends to|receives from) v2x, which is no program of this run")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+#pragma once
+// A program that is called instead of executed: a controller in a library, which computes on the coordinator's own
+// thread when it is released. It shares its robot's virtual CPU with programs that are executables, under every compute
+// contract, and what it writes is written when its computing is over.
+//
+// Threads: the coordinator's. An activation cannot be preempted here; on the virtual CPU it is.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/result.hpp"
+#include "core/time.hpp"
+
+namespace isochron::programs {
+
+class CalledProgram {
+ public:
+  struct Command {
+    std::uint32_t variable = 0;  // of the plant, a float64
+    double value = 0;
+  };
+  virtual ~CalledProgram() = default;
+  /// One activation, with the world as it is at `at`. What it wants holds until the next call.
+  /// Fails: what it threw, or what it wrote that cannot be written.
+  virtual Result<std::span<const Command>, std::string> call(SimTime at) = 0;
+};
+
+}  // namespace isochron::programs

@@ -1,0 +1,254 @@
+// Connections: TCP, and streams between Unix sockets.
+
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "programs/system/socket.hpp"
+
+namespace isochron::programs {
+
+namespace {
+constexpr std::size_t window = 262144;
+constexpr std::size_t segment = 1448;
+}  // namespace
+
+void StreamSocket::tie(StreamSocket& a, StreamSocket& b) {
+  const bool packets = a.type_ == SOCK_SEQPACKET;
+  a.in_ = b.out_ = std::make_shared<Stream>(window, packets);
+  a.out_ = b.in_ = std::make_shared<Stream>(window, packets);
+  a.other_ = b.weak_from_this();
+  b.other_ = a.weak_from_this();
+  a.other_host_ = b.where_.host;
+  b.other_host_ = a.where_.host;
+  a.established_ = b.established_ = SimTime::zero();
+  if (a.peer_.family == AF_UNSPEC) a.peer_ = b.local_;
+  if (b.peer_.family == AF_UNSPEC) b.peer_ = a.local_;
+}
+
+CallResult StreamSocket::listen(int backlog) {
+  if (in_) return -EINVAL;
+  if (!bound_) {
+    if (is_unix()) return -EINVAL;
+    if (const int error = bind_freely(0)) return -error;
+  }
+  listening_ = true;
+  backlog_ = static_cast<std::size_t>(std::clamp(backlog, 1, 4096));
+  return 0;
+}
+
+StreamSocket* StreamSocket::find_listener(const Endpoint& to, Host*& host) {
+  if (is_unix()) {
+    host = where_.host;
+    const auto found = where_.names->find(to.path);
+    auto* listener = found == where_.names->end() ? nullptr : dynamic_cast<StreamSocket*>(found->second);
+    return listener != nullptr && listener->listening_ ? listener : nullptr;
+  }
+  host = where_.network->find(*where_.host, to.ip);
+  if (host == nullptr) return nullptr;
+  const Endpoint target{to.family, to.ip == 0 ? loopback : to.ip, to.port, ""};
+  for (Socket* socket : bound_at(*host, target, false)) {
+    auto* listener = dynamic_cast<StreamSocket*>(socket);
+    if (listener != nullptr && listener->listening_) return listener;
+  }
+  return nullptr;
+}
+
+// The first call asks; later ones look whether the answer is there.
+CallResult StreamSocket::connect(const Endpoint& to, SimTime now) {
+  if (listening_) return -EINVAL;
+  if (refused_ != SimTime::never()) {
+    if (now < refused_) return std::nullopt;
+    refused_ = SimTime::never();
+    return -std::exchange(refusal_, 0);
+  }
+  if (in_) return established_ <= now ? CallResult(0) : std::nullopt;
+  Host* host = nullptr;
+  StreamSocket* listener = find_listener(to, host);
+  if (host == nullptr) return -ENETUNREACH;
+  if (is_unix() && listener == nullptr) return -ECONNREFUSED;
+  if (is_unix() && listener->queue_.size() >= listener->backlog_ + 1) return std::nullopt;
+  const SimTime there = carry(*host, 0, now);
+  const SimTime back = there == SimTime::never() ? there : there + where_.network->latency(*host, *where_.host);
+  peer_ = to;
+  if (!is_unix() && peer_.ip == 0) peer_.ip = loopback;
+  if (!bound_ && !is_unix()) {
+    if (const int error = bind_freely(0)) return -error;
+  }
+  if (!is_unix() && local_.ip == 0) {
+    local_.ip = is_loopback(peer_.ip) ? loopback : Network::address_towards(*where_.host, *host);
+  }
+  if (listener == nullptr || listener->queue_.size() > listener->backlog_) {
+    refused_ = back;
+    refusal_ = ECONNREFUSED;
+    changed(back);
+    return refused_ <= now ? connect(to, now) : std::nullopt;
+  }
+  auto accepted = std::make_shared<StreamSocket>(house_, listener->where_, listener->family_, type_);
+  accepted->local_ = listener->local_;
+  if (!is_unix()) accepted->local_.ip = peer_.ip;
+  accepted->peer_ = local_;
+  tie(*this, *accepted);
+  established_ = back;
+  accepted->established_ = there;
+  listener->queue_.emplace_back(there, accepted);
+  house_.changed(*listener, there);
+  changed(back);
+  return established_ <= now ? CallResult(0) : std::nullopt;
+}
+
+std::shared_ptr<StreamSocket> StreamSocket::accept(SimTime now) {
+  if (queue_.empty() || queue_.front().first > now) return nullptr;
+  auto first = queue_.front().second;
+  queue_.pop_front();
+  changed(now);  // who waits to connect
+  return first;
+}
+
+int StreamSocket::broken(SimTime now) const {
+  if (reset_ <= now) return ECONNRESET;
+  return error_;
+}
+
+short StreamSocket::ready(SimTime now) {
+  if (listening_) return !queue_.empty() && queue_.front().first <= now ? POLLIN : 0;
+  if (refused_ != SimTime::never()) return refused_ <= now ? POLLIN | POLLOUT | POLLERR | POLLHUP : 0;
+  if (!in_) return POLLOUT | POLLHUP;
+  if (established_ > now) return 0;
+  short found = 0;
+  const bool no_more = in_->ended(now) || read_shut_;
+  if (in_->has_piece(now) || no_more) found |= POLLIN;
+  if (in_->has_piece(now) ? false : no_more) found |= POLLRDHUP;
+  if (write_shut_ || out_->room(now) >= std::min<std::size_t>(out_->capacity() / 3, 65536)) found |= POLLOUT;
+  if (broken(now) != 0) found |= POLLIN | POLLOUT | POLLERR | POLLHUP;
+  if (no_more && write_shut_) found |= POLLHUP;
+  if (is_unix() && (other_.expired())) found |= POLLHUP;
+  return found;
+}
+
+SimTime StreamSocket::next_queued(SimTime now) const {
+  for (const auto& [at, socket] : queue_) {
+    if (at > now) return at;
+  }
+  return SimTime::never();
+}
+
+SimTime StreamSocket::changes(SimTime now) {
+  if (listening_) return next_queued(now);
+  if (refused_ != SimTime::never()) return refused_ > now ? refused_ : SimTime::never();
+  if (!in_) return SimTime::never();
+  SimTime next = std::min(in_->next_arrival(now), out_->next_room(now));
+  if (established_ > now) next = std::min(next, established_);
+  if (reset_ > now) next = std::min(next, reset_);
+  return next;
+}
+
+int StreamSocket::take_error(SimTime now) {
+  if (refused_ <= now) {
+    refused_ = SimTime::never();
+    return std::exchange(refusal_, 0);
+  }
+  if (reset_ <= now) {
+    reset_ = SimTime::never();
+    error_ = 0;
+    read_shut_ = write_shut_ = true;
+    return ECONNRESET;
+  }
+  return std::exchange(error_, 0);
+}
+
+CallResult StreamSocket::read(ReadInto& into, SimTime now) {
+  if (listening_) return -EINVAL;
+  if (!in_) return -ENOTCONN;
+  if (established_ > now) return std::nullopt;
+  if (into.room.empty()) return 0;
+  if (in_->has_piece(now)) {
+    const SimTime back = other_host_ == where_.host ? now : now + where_.network->latency(*where_.host, *other_host_);
+    into.used = in_->take(into.room, now, back, into.peek);
+    into.stamp = now;
+    if (!into.peek) tell_peer(back);
+    return static_cast<std::int64_t>(into.used);
+  }
+  if (const int error = broken(now)) {
+    take_error(now);
+    return -error;
+  }
+  return in_->ended(now) || read_shut_ ? CallResult(0) : std::nullopt;
+}
+
+void StreamSocket::tell_peer(SimTime at) {
+  if (const auto other = other_.lock()) house_.changed(*other, at);
+}
+
+CallResult StreamSocket::write(std::span<const std::byte> bytes, const Endpoint*, SimTime now) {
+  if (!out_) return refused_ <= now ? -take_error(now) : listening_ || !in_ ? -EPIPE : -ENOTCONN;
+  if (established_ > now) return std::nullopt;
+  if (write_shut_) return -EPIPE;
+  if (const int error = broken(now)) {
+    take_error(now);
+    write_shut_ = true;
+    return error == ECONNRESET && is_unix() ? -EPIPE : -error;
+  }
+  const auto other = std::static_pointer_cast<StreamSocket>(other_.lock());
+  if (!other || other->opens == 0) {
+    const bool accepted_later = other && other->in_ && other.use_count() > 1;  // it waits in a queue
+    if (!accepted_later) {
+      if (is_unix()) return -EPIPE;
+      reset_ = std::min(reset_, carry(*other_host_, 0, now) + where_.network->latency(*other_host_, *where_.host));
+      changed(reset_);
+      return static_cast<std::int64_t>(bytes.size());
+    }
+  }
+  const std::size_t room = out_->room(now);
+  if (room == 0 || (type_ == SOCK_SEQPACKET && room < bytes.size())) return std::nullopt;
+  const std::size_t size = std::min(room, bytes.size());
+  const bool pieces = type_ != SOCK_SEQPACKET && where_.network->is_rated(*where_.host, *other_host_);
+  SimTime first = SimTime::never();
+  for (std::size_t at = 0; at < size;) {
+    const std::size_t part = pieces ? std::min(segment, size - at) : size;
+    const SimTime arrives = carry(*other_host_, part, now);
+    first = std::min(first, arrives);
+    out_->put(bytes.subspan(at, part), arrives);
+    at += part;
+  }
+  if (size > 0) tell_peer(first);
+  return static_cast<std::int64_t>(size);
+}
+
+void StreamSocket::end_output(SimTime now) {
+  if (!out_ || std::exchange(write_shut_, true)) return;
+  const SimTime arrives = carry(*other_host_, 0, now);
+  out_->end(arrives);
+  tell_peer(arrives);
+}
+
+CallResult StreamSocket::shutdown(int how, SimTime now) {
+  if (listening_) {
+    listening_ = false;
+    changed(now);
+    return 0;
+  }
+  if (!in_ || established_ > now) return -ENOTCONN;
+  if (how != SHUT_RD) end_output(now);
+  if (how != SHUT_WR) read_shut_ = true;
+  changed(now);
+  return 0;
+}
+
+void StreamSocket::closed(SimTime now) {
+  leave_names();
+  for (auto& [at, socket] : queue_) socket->closed(now);
+  queue_.clear();
+  listening_ = false;
+  if (!in_) return;
+  const auto other = std::static_pointer_cast<StreamSocket>(other_.lock());
+  const bool unread = !in_->empty();
+  if (unread && other) {
+    const SimTime at = carry(*other_host_, 0, now);
+    other->reset_ = std::min(other->reset_, at);
+    house_.changed(*other, at);
+  }
+  end_output(now);
+}
+
+}  // namespace isochron::programs

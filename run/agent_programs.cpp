@@ -1,0 +1,99 @@
+#include "run/agent_programs.hpp"
+
+#include <algorithm>
+
+#include "core/ensure.hpp"
+#include "run/coordinator_specs.hpp"
+#include "run/library_program.hpp"
+
+namespace isochron {
+
+/// The stage's time, which begins at zero, as the client's, which may begin later.
+class AgentPrograms::ShiftedPlant final : public ForwardingPlant {
+ public:
+  ShiftedPlant(Plant& plant, SimSpan shift) : ForwardingPlant(plant), shift_(shift) {}
+
+  [[nodiscard]] SimTime time() const override { return ForwardingPlant::time() + shift_; }
+  Result<Done, std::string> advance_to(SimTime t) override { return ForwardingPlant::advance_to(t - shift_); }
+  SimTime asked(std::uint32_t variable, SimTime at) override {
+    return ForwardingPlant::asked(variable, at - shift_) + shift_;
+  }
+  void read(std::uint32_t variable, SimTime at, std::span<std::byte> value) override {
+    ForwardingPlant::read(variable, at - shift_, value);
+  }
+  Sample sample(std::uint32_t variable, SimTime at, std::span<std::byte> room) override {
+    Sample sample = ForwardingPlant::sample(variable, at - shift_, room);
+    sample.stamp += shift_;
+    return sample;
+  }
+  [[nodiscard]] SimTime holds_until(std::uint32_t variable, SimTime at) const override {
+    const SimTime until = ForwardingPlant::holds_until(variable, at - shift_);
+    return until == SimTime::never() ? until : until + shift_;
+  }
+  void write(std::uint32_t variable, SimTime at, std::span<const std::byte> value) override {
+    ForwardingPlant::write(variable, at - shift_, value);
+  }
+
+ private:
+  SimSpan shift_;
+};
+
+AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* radio)
+    : scenario_(scenario), stage_(stage), plant_(stage, scenario) {
+  check_repeatable(scenario_);
+  check_boards(scenario_);
+  const Scenario here = without_targets(scenario_);
+  check_executables(here);
+  robots_ = robot_specs(here, libraries_of(here, stage, plant_));
+  std::erase_if(robots_, [](const programs::RobotSpec& robot) { return robot.programs.empty(); });
+  for (programs::RobotSpec& robot : robots_) tie_to_faults(robot, stage.faults());
+  numbered_ = programs::numbered(robots_);
+  for (const programs::TargetSpec& target : target_specs(scenario_)) {
+    numbered_.names.push_back(target.name);
+    numbered_.speeds.emplace_back();
+  }
+  if (radio == nullptr) return;
+  radio_.emplace(scenario_, *radio);
+  numbered_.names.insert(numbered_.names.end(), radio_->names().begin(), radio_->names().end());
+}
+
+AgentPrograms::~AgentPrograms() = default;
+
+std::vector<OutputRecord> AgentPrograms::outputs() const { return outputs_of(without_targets(scenario_)); }
+
+void AgentPrograms::start(SimTime begin, SimTime until, std::function<bool()> stopping,
+                          const BoardHost::Listening& on_listening) {
+  ENSURE(recorder_ != nullptr, "programs of agents that nobody records");
+  programs::CoordinatorOptions how = coordinator_options(scenario_, stage_.step());
+  how.trouble = &stage_.faults();
+  stage_.faults().set_ahead(begin - stage_.world().time());
+  how.stopping = std::move(stopping);
+  if (has_boards(scenario_)) {
+    boards_.emplace(scenario_, journal_, producer_, how.trouble);
+    boards_->begin(on_listening);
+    how.boards = &boards_->boards();
+  }
+  if (radio_) how.correspondents.push_back(&*radio_);
+  shifted_ = std::make_unique<ShiftedPlant>(plant_, begin - stage_.world().time());
+  companions_.emplace(*shifted_, robots_, std::move(how), *recorder_, until);
+}
+
+Result<Done, std::string> AgentPrograms::take_turn() {
+  ENSURE(started(), "programs of agents take turns before they are started");
+  plant_.refresh();  // others were placed since the last step
+  return companions_->take_turn();
+}
+
+void AgentPrograms::finish(RunReport& report) {
+  if (!companions_) return;
+  fill_programs(companions_->finish(), report);
+  if (boards_) boards_->finish(report);
+}
+
+bool has_programs(const Scenario& scenario, const std::string& body) {
+  return std::any_of(scenario.robots.begin(), scenario.robots.end(), [&](const auto& robot) {
+    return (robot.second.body.empty() ? robot.first : robot.second.body) == body && !robot.second.programs.empty();
+  });
+}
+
+}  // namespace isochron

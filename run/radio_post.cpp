@@ -1,0 +1,54 @@
+#include "run/radio_post.hpp"
+
+#include <algorithm>
+
+namespace isochron {
+namespace {
+
+constexpr const char* frame_type = "octets";
+constexpr std::size_t longest_frame = 1400;  // as IEEE 1609.3 has it
+
+/// The body of an agent.
+const std::string& body_of(const Scenario& scenario, const std::string& agent) {
+  const auto found =
+      std::ranges::find(scenario.agents->members, agent, [](const auto& member) { return member.first; });
+  return found->second.body.empty() ? agent : found->second.body;
+}
+
+}  // namespace
+
+RadioPost::RadioPost(const Scenario& scenario, V2xUnit& unit) : unit_(unit) {
+  for (const std::string& car : unit.programmed()) {
+    for (const auto& [robot, section] : scenario.robots) {
+      if ((section.body.empty() ? robot : section.body) != body_of(scenario, car)) continue;
+      names_.push_back(robot + "/v2x");
+      cars_.push_back(car);
+    }
+  }
+}
+
+void RadioPost::exchange(programs::Post& post, SimTime now, SimTime until) {
+  for (std::uint32_t radio = 0; radio < names_.size(); ++radio) take_sent(post, radio, now);
+  unit_.give_programs(until, [&](const v2x::AirDelivery& delivery) {
+    for (std::uint32_t radio = 0; radio < names_.size(); ++radio) {
+      if (cars_[radio] != delivery.to) continue;
+      post.hand_in(radio, delivery.sent, std::max(delivery.received, now), frame_type,
+                   std::as_bytes(std::span(delivery.octets)));
+    }
+  });
+}
+
+void RadioPost::take_sent(programs::Post& post, std::uint32_t radio, SimTime now) {
+  while (const auto letter = post.take(radio, now)) {
+    if (letter->type != frame_type) {
+      post.complain(*letter, "sends " + letter->type + " by radio; a frame is sent as `octets`");
+    } else if (letter->bytes.empty() || letter->bytes.size() > longest_frame) {
+      post.complain(*letter, "sends a frame of " + std::to_string(letter->bytes.size()) +
+                                 " octets by radio; it must have 1 to " + std::to_string(longest_frame));
+    } else if (!unit_.say(cars_[radio], letter->sent, letter->bytes)) {
+      post.complain(*letter, "sends more than its radio can: the frame is dropped");
+    }
+  }
+}
+
+}  // namespace isochron

@@ -1,0 +1,124 @@
+#include "run/unused_keys.hpp"
+
+#include <functional>
+
+#include "run/run.hpp"
+
+namespace isochron {
+namespace {
+
+/// How a program takes part; every key below is for some of these.
+enum class Part { executable, library, target, on_the_wall_clock, library_on_the_wall_clock };
+
+Part part_of(const Scenario& scenario, const ProgramSection& program) {
+  const bool library = !program.library.empty();
+  if (scenario.time.mode == Mode::realtime) return library ? Part::library_on_the_wall_clock : Part::on_the_wall_clock;
+  if (runs_on_target(scenario, program)) return Part::target;
+  return library ? Part::library : Part::executable;
+}
+
+bool charged(const Scenario& scenario) {
+  return scenario.time.mode != Mode::callback && scenario.time.mode != Mode::realtime;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Scenario& scenario) : scenario_(scenario) {}
+
+  std::vector<Mistake> find() {
+    for (const auto& [name, robot] : scenario_.robots) look_at(name, robot);
+    look_at(scenario_.time);
+    if (!has_stack()) {
+      unless_given(scenario_, "networks", "no program of this scenario has `clock: virtual` and a simulated system");
+    }
+    if (!has_boards(scenario_)) unless_given(scenario_, "hil", "no program of this scenario runs on a board");
+    if (scenario_.flows.key_places.contains("executor") && !runs_as_flows(scenario_) && !scenario_.agents) {
+      unless_given(scenario_, "flows", "no part of this run is a node of a system of flows");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void unless_given(const Section& section, std::string_view key, const std::string& why) {
+    if (!section.key_places.contains(std::string(key))) return;
+    found_.push_back({section.place_of(key), "`" + std::string(key) + "` has no effect here: " + why, ""});
+  }
+
+  [[nodiscard]] bool has_stack() const {
+    if (scenario_.time.mode == Mode::realtime) return false;
+    for (const auto& [name, robot] : scenario_.robots) {
+      for (const auto& [program, section] : robot.programs) {
+        if (section.clock == ClockKind::virtual_ && section.system == SystemKind::simulated) return true;
+      }
+    }
+    return false;
+  }
+
+  void look_at(const std::string& name, const RobotSection& robot) {
+    bool here = robot.programs.empty();
+    for (const auto& [program, section] : robot.programs) {
+      const Part part = part_of(scenario_, section);
+      here = here || part == Part::executable || part == Part::library;
+      look_at(section, part);
+    }
+    if (here) return;
+    for (const char* key : {"policy", "cores"}) {
+      unless_given(robot, key, "no program of `" + name + "` runs on a computer that is simulated here");
+    }
+  }
+
+  void look_at(const ProgramSection& program, Part part) {
+    const bool library = !program.library.empty();
+    if (library) {
+      for (const char* key : {"to", "clock", "system", "blocking", "output", "memory", "stdin", "startup", "ros2"}) {
+        unless_given(program, key, "it is for executables, and this is a library");
+      }
+    }
+    if (part != Part::target) unless_given(program, "target", "the program does not run on a target");
+    if (part == Part::target) {
+      for (const char* key : {"priority", "core", "cpu_speed", "blocking", "output", "memory", "stdin", "startup"}) {
+        unless_given(program, key, "the target's own computer runs the program");
+      }
+    }
+    if (part == Part::on_the_wall_clock || part == Part::library_on_the_wall_clock) {
+      for (const char* key : {"core", "compute", "cpu_speed", "blocking", "startup"}) {
+        unless_given(program, key, "in mode realtime programs run on this machine, on the wall clock");
+      }
+    }
+    if (scenario_.time.mode == Mode::callback && part != Part::target) {
+      for (const char* key : {"compute", "cpu_speed"}) {
+        unless_given(program, key, "in mode callback computing is free");
+      }
+    }
+    if (part == Part::executable && program.clock != ClockKind::virtual_) {
+      for (const char* key : {"startup", "system"}) {
+        unless_given(program, key, "it is for programs with `clock: virtual`");
+      }
+    }
+  }
+
+  void look_at(const TimeSection& time) {
+    if (!charged(scenario_)) {
+      for (const char* key : {"compute", "cpu_speed", "quantum"}) {
+        unless_given(time, key, "in this mode computing is not charged");
+      }
+    }
+    if (!runs_as_flows(scenario_) && !scenario_.agents) {
+      unless_given(time, "on_stall", "it is for nodes of flows");
+    }
+  }
+
+  const Scenario& scenario_;
+  std::vector<Mistake> found_;
+};
+
+}  // namespace
+
+std::vector<Mistake> unused_keys(const Scenario& scenario) { return Finder(scenario).find(); }
+
+std::string to_text(const Mistake& unused) {
+  const std::string place = to_string(unused.place);
+  return (place.empty() ? "" : place + ": ") + unused.what;
+}
+
+}  // namespace isochron

@@ -1,0 +1,300 @@
+#include "traffic/v2x_unit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "traffic/agent_parts.hpp"
+
+namespace isochron {
+namespace {
+
+constexpr SimSpan advise_every = std::chrono::milliseconds(20);
+constexpr std::size_t spans_told = 5;
+constexpr std::size_t most_said = 64;         // by a car's programs in a heartbeat
+constexpr std::size_t most_unread = 100'000;  // deliveries to programs that take none
+
+v2x::SignalState shown(const PhaseSection& phase, const std::string& head) {
+  const auto has = [&](const std::vector<std::string>& heads) {
+    return std::find(heads.begin(), heads.end(), head) != heads.end();
+  };
+  if (has(phase.green)) return v2x::SignalState::protected_movement_allowed;
+  return has(phase.yellow) ? v2x::SignalState::protected_clearance : v2x::SignalState::stop_and_remain;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+v2x::IntersectionShape shape_of(const std::string& name, const IntersectionSection& section,
+                                const std::vector<std::string>& heads) {
+  v2x::IntersectionShape shape;
+  shape.name = name;
+  shape.id = section.id;
+  shape.reference = {section.antenna[0], section.antenna[1], 0};
+  shape.lane_width_m = section.lane_width;
+  shape.speed_limit_m_s = section.speed_limit;
+  for (const auto& [lane_name, lane] : section.lanes) {
+    v2x::LaneShape made;
+    made.name = lane_name;
+    for (const auto& node : lane.nodes) made.nodes.push_back({node[0], node[1], 0});
+    const auto head = std::find(heads.begin(), heads.end(), lane.head);
+    if (head != heads.end()) made.signal_group = static_cast<int>(head - heads.begin()) + 1;
+    for (const std::string& to : lane.to) {
+      for (std::size_t i = 0; i < section.lanes.size(); ++i) {
+        if (section.lanes[i].first == to) made.leads_to.push_back(static_cast<int>(i));
+      }
+    }
+    shape.lanes.push_back(std::move(made));
+  }
+  return shape;
+}
+
+}  // namespace
+
+v2x::SignalPlan signal_plan(const std::vector<PhaseSection>& phases, const std::string& head, int group, SimTime t) {
+  SimSpan cycle{};
+  for (const PhaseSection& phase : phases) cycle += phase.lasts;
+  v2x::SignalPlan plan{group, {}};
+  SimTime begin = t - t.since_zero() % cycle;
+  for (std::size_t i = 0; plan.spans.size() <= spans_told && begin < t + cycle * 3; i = (i + 1) % phases.size()) {
+    const SimTime end = begin + phases[i].lasts;
+    begin = end;
+    if (end <= t) continue;
+    const v2x::SignalState state = shown(phases[i], head);
+    if (!plan.spans.empty() && plan.spans.back().state == state) {
+      plan.spans.back().until = end;
+    } else {
+      plan.spans.push_back({state, end});
+    }
+  }
+  if (plan.spans.size() > spans_told) plan.spans.pop_back();  // it may go on for longer
+  return plan;
+}
+
+V2xUnit::V2xUnit(const Scenario& scenario, const std::string& client)
+    : section_(*scenario.v2x), frame_(section_.latitude, section_.longitude, section_.altitude), seed_(scenario.seed) {
+  for (const auto& [name, member] : scenario.agents->members) {
+    members_.push_back(name);
+    if (member.client != client) continue;
+    if (member.kind == AgentKind::car || member.kind == AgentKind::passive) own_.push_back(name);
+    if (member.kind != AgentKind::lights) continue;
+    for (const auto& [lights, intersection] : section_.intersections) {
+      if (lights != name) continue;
+      const std::vector<std::string> heads = Signals(name, member.phases).heads();
+      auto station = std::make_unique<v2x::RoadsideStation>(shape_of(name, intersection, heads), frame_,
+                                                            SimSpan::from_ns(7'000'000));
+      lights_.push_back({name, &member.phases, heads, std::move(station)});
+    }
+  }
+}
+
+void V2xUnit::add(const Car& car) {
+  if (!section_.equipped.empty() && !contains(section_.equipped, car.name)) return;
+  cars_.push_back({car, make_station(car, 0), contains(section_.deaf, car.name)});
+  cars_.back().quiet = contains(section_.quiet, car.name);
+}
+
+std::vector<std::string> V2xUnit::programmed() const {
+  std::vector<std::string> names;
+  for (const Equipped& car : cars_) {
+    if (car.car.programmed) names.push_back(car.car.name);
+  }
+  return names;
+}
+
+bool V2xUnit::say(const std::string& name, SimTime at, std::span<const std::byte> octets) {
+  Equipped* car = find(name);
+  if (car == nullptr || car->said >= most_said) return false;
+  ++car->said;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(octets.data());
+  said_.push_back({name, at, section_.power, {first, first + octets.size()}});
+  return true;
+}
+
+void V2xUnit::give_programs(SimTime before, const std::function<void(const v2x::AirDelivery&)>& give) {
+  while (!for_programs_.empty() && for_programs_.front().received < before) {
+    give(for_programs_.front());
+    for_programs_.pop_front();
+  }
+}
+
+void V2xUnit::let_talk(const std::string& name, bool talks) {
+  if (Equipped* car = find(name)) car->talks = talks;
+}
+
+void V2xUnit::renew(const std::string& name, std::uint32_t generation) {
+  Equipped* car = find(name);
+  if (car == nullptr) return;
+  refused_.old -= static_cast<std::uint32_t>(car->station->heard().stale);  // the new one counts from zero
+  refused_.unreadable -= static_cast<std::uint32_t>(car->station->heard().unreadable);
+  car->station = make_station(car->car, generation);
+}
+
+std::unique_ptr<v2x::VehicleStation> V2xUnit::make_station(const Car& car, std::uint32_t generation) const {
+  v2x::VehicleSettings settings;
+  const auto number = std::find(members_.begin(), members_.end(), car.name) - members_.begin();
+  settings.id = static_cast<std::uint32_t>(0x1000 + number) + (generation << 16U);
+  settings.length_m = 2 * car.size[0];
+  settings.width_m = 2 * car.size[1];
+  settings.seed = seed_;
+  settings.name = car.name;
+  settings.congestion.power_high_dbm = section_.power;
+  settings.congestion.power_low_dbm = std::min(section_.power, settings.congestion.power_low_dbm);
+  return std::make_unique<v2x::VehicleStation>(settings, frame_);
+}
+
+V2xUnit::Equipped* V2xUnit::find(const std::string& name) {
+  const auto found = std::find_if(cars_.begin(), cars_.end(), [&](const Equipped& e) { return e.car.name == name; });
+  return found == cars_.end() ? nullptr : &*found;
+}
+
+v2x::VehicleMotion V2xUnit::motion_of(const Equipped& car, SimTime now, const MotionOf& motion) const {
+  const world::Motion m = motion(car.car.name);
+  const world::Vec3 forward = world::rotate(m.pose.orientation, {1, 0, 0});
+  return {now,
+          {m.pose.position[0], m.pose.position[1], m.pose.position[2]},
+          {m.linear[0], m.linear[1], 0},
+          std::atan2(forward[1], forward[0]),
+          m.angular[2]};
+}
+
+std::optional<v2x::PositionFix> V2xUnit::fix_of(const Equipped& car, const v2x::VehicleMotion& now) const {
+  if (!car.car.receiver) return std::nullopt;
+  const SimTime taken = car.car.receiver->read(fix_);
+  if (taken == SimTime::before_all() || fix_.status.status < 0) return v2x::PositionFix{now.time, false};
+  const auto& arm = car.car.receiver->antenna;  // the car says where its middle is
+  const double c = std::cos(now.heading_rad), s = std::sin(now.heading_rad);
+  const v2x::Vec3 at = frame_.from(fix_.latitude, fix_.longitude, fix_.altitude);
+  return v2x::PositionFix{taken,
+                          true,
+                          {at.x - c * arm[0] + s * arm[1], at.y - s * arm[0] - c * arm[1], at.z - arm[2]},
+                          std::sqrt(fix_.position_covariance[0]),
+                          std::sqrt(fix_.position_covariance[4])};
+}
+
+std::optional<double> V2xUnit::green_in(const world::PathDriver& driver) const {
+  const auto car = std::find_if(cars_.begin(), cars_.end(), [&](const Equipped& e) { return e.car.driver == &driver; });
+  if (car == cars_.end() || !car->advice.speed_m_s) return std::nullopt;
+  return car->advice.green_in_s;
+}
+
+/// What its stations refused since the last time.
+v2x::AirRefused V2xUnit::take_refused() {
+  v2x::AirRefused now;
+  for (const Equipped& car : cars_) {
+    now.old += static_cast<std::uint32_t>(car.station->heard().stale);
+    now.unreadable += static_cast<std::uint32_t>(car.station->heard().unreadable);
+  }
+  const v2x::AirRefused before = std::exchange(refused_, now);
+  return {now.old - before.old, now.unreadable - before.unreadable};
+}
+
+v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion) {
+  v2x::AirUp up;
+  up.stamp = t;
+  up.until = t + heartbeat;
+  up.refused = take_refused();
+  for (const std::string& name : own_) {
+    const world::Motion m = motion(name);
+    up.bodies.push_back({name, m.pose.position, m.pose.orientation});
+  }
+  for (Equipped& car : cars_) {
+    if (!car.talks) continue;
+    v2x::VehicleMotion here = motion_of(car, t, motion);
+    here.fix = fix_of(car, here);
+    if (auto out = car.quiet ? std::nullopt : car.station->speak(here, heartbeat)) {
+      up.sends.push_back({car.car.name, out->at, out->power_dbm, std::move(out->octets)});
+    }
+    if (car.advice.speed_m_s || car.advice.stop_within_m) {
+      up.advice.push_back({car.car.name, car.advice.speed_m_s.value_or(-1), car.advice.stop_within_m.value_or(-1),
+                           car.advice.stop_within_m ? car.advice.threat_in_s : -1});
+    }
+  }
+  for (v2x::AirSend& said : said_) {
+    Equipped* car = find(said.from);
+    car->said = 0;
+    if (!car->talks) continue;
+    said.at = std::clamp(said.at + heartbeat, t, t + heartbeat - SimSpan::from_ns(1));
+    up.sends.push_back(std::move(said));
+  }
+  said_.clear();
+  for (Light& light : lights_) {
+    std::vector<v2x::SignalPlan> plans;
+    for (std::size_t i = 0; light.station->due(t, heartbeat) && i < light.heads.size(); ++i) {
+      plans.push_back(signal_plan(*light.phases, light.heads[i], static_cast<int>(i) + 1, t));
+    }
+    for (v2x::Outgoing& out : light.station->speak(t, heartbeat, plans)) {
+      up.sends.push_back({light.name, out.at, section_.power, std::move(out.octets)});
+    }
+  }
+  return up;
+}
+
+void V2xUnit::hear(v2x::AirNews news) {
+  for (v2x::AirDelivery& delivery : news.deliveries) {
+    const Equipped* car = find(delivery.to);
+    if (car != nullptr && car->car.programmed && for_programs_.size() < most_unread) {
+      for_programs_.push_back(delivery);
+    }
+    waiting_.push_back(std::move(delivery));
+  }
+  busy_.insert(busy_.end(), news.busy.begin(), news.busy.end());
+}
+
+void V2xUnit::arrive(const v2x::AirDelivery& delivery) {
+  Equipped* car = find(delivery.to);
+  if (car == nullptr) return;  // lights only talk
+  ++counts_.heard;
+  car->station->hear(delivery.received, delivery.octets);
+}
+
+v2x::OwnPath V2xUnit::path_of(const Equipped& car, const v2x::VehicleMotion& motion) const {
+  v2x::OwnPath path;
+  const world::PathDriver& driver = *car.car.driver;
+  path.speed_m_s = std::hypot(motion.velocity_m_s.x, motion.velocity_m_s.y);
+  path.wanted_m_s = driver.wanted_speed();
+  path.length_m = 2 * car.car.size[0];
+  path.width_m = 2 * car.car.size[1];
+  const double end = std::min(driver.travelled() + 20 + 3 * path.speed_m_s, driver.length());
+  for (double arc = driver.travelled(); arc <= end; arc += path.spacing_m) {
+    const auto p = driver.at(arc);
+    path.points.push_back({p[0], p[1], 0});
+  }
+  return path;
+}
+
+void V2xUnit::advise(Equipped& car, SimTime now, const MotionOf& motion) {
+  if (car.car.driver == nullptr) return;  // a program drives it
+  world::PathDriver& driver = *car.car.driver;
+  if (car.deaf || driver.travelled() < 0) return;
+  const v2x::VehicleMotion here = motion_of(car, now, motion);
+  v2x::Advice advice = car.station->advise(here, path_of(car, here));
+  if (!section_.advice) advice.speed_m_s.reset();
+  if (!section_.warning) advice.stop_within_m.reset();
+  driver.limit_speed(advice.speed_m_s.value_or(1e18));
+  driver.yield_before(advice.stop_within_m ? driver.travelled() + *advice.stop_within_m : 1e18);
+  counts_.warnings += advice.stop_within_m && !car.warned ? 1 : 0;
+  car.warned = advice.stop_within_m.has_value();
+  car.advice = advice;
+}
+
+void V2xUnit::act(SimTime now, const MotionOf& motion) {
+  while (!waiting_.empty() && waiting_.front().received <= now) {
+    const SimSpan late = now - waiting_.front().received;
+    if (late > SimSpan::from_ns(20'000'000)) {  // more than steps and heartbeats account for
+      ++counts_.late;
+      counts_.latest = std::max(counts_.latest, late);
+    }
+    arrive(waiting_.front());
+    waiting_.pop_front();
+  }
+  for (const v2x::AirBusy& busy : busy_) {
+    if (Equipped* car = find(busy.name)) car->station->observe(motion_of(*car, now, motion), busy.ratio);
+  }
+  busy_.clear();
+  if (now.since_zero() % advise_every != SimSpan::zero()) return;
+  for (Equipped& car : cars_) advise(car, now, motion);
+}
+
+}  // namespace isochron
