@@ -245,6 +245,13 @@ void check_repeatable(const Scenario& scenario) {
            "record it with mode: consistent, then use compute: {recorded: RUN.mcap}, or compute: {modelled: …}"});
     }
   }
+  for (const auto& [name, node] : scenario.nodes) {
+    if (!node.compute || node.compute->contract != Contract::measured) continue;
+    mistakes.push_back({node.compute->place,
+                        "node `" + name + "` is measured, and a measured run is not the same twice",
+                        "record it with mode: consistent, then use compute: {recorded: RUN.mcap}, or compute: "
+                        "{modelled: …}"});
+  }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 

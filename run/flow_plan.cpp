@@ -44,6 +44,7 @@ class Planner {
       : scenario_(scenario), outside_(outside), fmus_(scenario) {}
 
   FlowPlan plan() {
+    check_repeatable(scenario_);
     if (scenario_.world) add_world();
     for (const auto& [name, section] : scenario_.nodes) {
       if (section.fmu.empty()) add_node(name, section);
@@ -112,7 +113,6 @@ class Planner {
   }
 
   void add_world() {
-    check_repeatable(scenario_);
     std::vector<std::string> writers;
     for (const auto& [robot, section] : scenario_.robots) {
       if (!section.programs.empty()) writers.push_back(robot);

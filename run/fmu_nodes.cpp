@@ -34,6 +34,24 @@ fmi::Wishes wishes_of(const std::string& name, const NodeSection& section) {
   return wishes;
 }
 
+/// What a step of it costs.
+fmi::StepCost cost_of(const Scenario& scenario, const ComputeSection& compute) {
+  using Kind = fmi::StepCost::Kind;
+  const Fraction speed = scenario.time.cpu_speed;
+  fmi::StepCost cost;
+  cost.speed = static_cast<double>(speed.numerator) / static_cast<double>(speed.denominator);
+  cost.seed = scenario.seed;
+  if (compute.contract == Contract::measured) cost.kind = Kind::measured;
+  if (compute.contract == Contract::recorded) cost.kind = Kind::recorded, cost.tape = compute.recorded.path;
+  if (compute.modelled) {
+    const ComputeRate rate(speed.denominator, speed.numerator);
+    cost.ns = rate.apply(CpuSpan::from_ns(compute.modelled->fixed.ns())).ns();
+    cost.deviation = rate.apply(CpuSpan::from_ns(compute.modelled->deviation.ns())).ns();
+    if (cost.deviation > 0) cost.kind = Kind::drawn;
+  }
+  return cost;
+}
+
 /// What is wrong is said at `place`, unless it knows a better one.
 template <class F>
 decltype(auto) at(const Place& place, F&& what) {
@@ -109,8 +127,8 @@ std::unique_ptr<flow::UserNode> FmuNodes::make(const std::string& name, const fl
   const fmi::Wiring& planned = wiring(name, section);
   return at(section.place_of("fmu"), [&] {
     fmi::NodeSpec spec = planned.plan([&](const std::string& flow) { return source(flow, graph); });
-    if (section.compute && section.compute->modelled) spec.cost_ns = section.compute->modelled->fixed.ns();
-    if (spec.cost_ns < 0 || spec.cost_ns >= spec.every_ns) {
+    if (section.compute) spec.cost = cost_of(scenario_, *section.compute);
+    if (spec.cost.kind == fmi::StepCost::Kind::fixed && (spec.cost.ns < 0 || spec.cost.ns >= spec.every_ns)) {
       throw InputError(section.compute->place,
                        "a step must cost less than its `every`, " + to_string(SimSpan::from_ns(spec.every_ns)));
     }

@@ -113,6 +113,9 @@ std::vector<Override> charges_of(const Scenario& scenario, const McapReader& jou
     }
   }
   if (any) add(scenario.time.compute, "time.compute");
+  for (const auto& [name, node] : scenario.nodes) {
+    if (node.compute) add(*node.compute, "nodes." + name + ".compute");
+  }
   return overrides;
 }
 
@@ -148,6 +151,9 @@ Scenario scenario_to_replay(McapReader& journal, const std::string& folder) {
     for (auto& [name, program] : section.programs) {
       if (program.compute) charge_as_recorded(*program.compute, tape);
     }
+  }
+  for (auto& [name, node] : scenario.nodes) {
+    if (node.compute) charge_as_recorded(*node.compute, tape);
   }
   scenario.time.pace = {};
   scenario.faults.timeline.clear();      // the marks in the journal say what broke

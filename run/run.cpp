@@ -77,6 +77,11 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
       if (program.ros2) spoilers.push_back(robot + "/" + name + ": what it hears over DDS comes when it comes");
     }
   }
+  for (const auto& [name, node] : scenario.nodes) {
+    if (node.compute && node.compute->contract == Contract::measured) {
+      spoilers.push_back(name + ": its computing is measured");
+    }
+  }
   if (scenario.ros2 && !scenario.ros2->subscribe.empty()) {
     spoilers.emplace_back("ros2: what nodes of ROS 2 say is taken in when it comes");
   }

@@ -12,6 +12,14 @@
 #include "scenario/timed_faults.hpp"
 
 namespace isochron {
+
+Scenario::Scenario() = default;
+Scenario::Scenario(const Scenario&) = default;
+Scenario::Scenario(Scenario&&) noexcept = default;
+Scenario& Scenario::operator=(const Scenario&) = default;
+Scenario& Scenario::operator=(Scenario&&) noexcept = default;
+Scenario::~Scenario() = default;
+
 namespace {
 
 constexpr std::size_t largest_file = 4 << 20;
@@ -141,11 +149,16 @@ class Checker {
     if (sumo.equipped.value < 0 || sumo.equipped.value > 1) say(sumo, "equipped", "must be from 0% to 100%", "");
   }
   void check_step_cost(const ComputeSection& compute) {
-    const bool fixed = compute.modelled && compute.modelled->deviation == SimSpan::zero() &&
-                       compute.modelled->per_clock_read == SimSpan::zero();
-    if (compute.contract == Contract::zero || (compute.contract == Contract::modelled && fixed)) return;
-    mistakes_.push_back({compute.place, "a node's step can cost nothing or a fixed time",
-                         "write `compute: zero` or `compute: {modelled: {fixed: 2ms}}`"});
+    if (compute.contract == Contract::hardware) {
+      mistakes_.push_back({compute.place, "a node does not run on a board", "an FMU's step can be measured here"});
+    }
+    if (!compute.modelled) return;
+    for (const auto& [key, span] : {std::pair("per_clock_read", compute.modelled->per_clock_read),
+                                    std::pair("per_call", compute.modelled->per_call),
+                                    std::pair("per_kilobyte", compute.modelled->per_kilobyte)}) {
+      if (span == SimSpan::zero()) continue;
+      say(*compute.modelled, key, "is not of nodes, which have no calls that could be counted", "use `fixed`");
+    }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
     const bool remote = runs_on_target(scenario_, program) && program.run.empty() && program.library.empty();

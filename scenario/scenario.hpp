@@ -404,7 +404,8 @@ void describe(V& v, NodeSection& s) {
   v.optional("process", s.process, "of an FMU: where it runs; an FMU that may be there once in a process gets its own");
   v.optional(
       "compute", s.compute,
-      "of an FMU: what a step costs: its outputs are there so much later; `zero` if left out, or `{modelled: …}`");
+      "of an FMU: what a step costs: its outputs are there so much later; `zero` if left out, `measured` on this CPU, "
+      "`{recorded: RUN.mcap}` or `{modelled: …}`");
   v.optional("log", s.log, "of an FMU: whether it is asked to log; what it says is on its flow `log`");
   v.optional("at", s.at,
              "over TCP between hosts: where it listens, as in 10.0.0.2:7500; 127.0.0.1:7500 and up if left out");
@@ -518,6 +519,14 @@ struct Scenario : Section {
   std::string file;    // where it was read from
   std::string folder;  // paths are relative to it
   std::string text;    // as read, or as changed by overrides; goes into the journal
+
+  // In scenario.cpp: written out by every file that has a scenario, they were a sixth of the build.
+  Scenario();
+  Scenario(const Scenario&);
+  Scenario(Scenario&&) noexcept;
+  Scenario& operator=(const Scenario&);
+  Scenario& operator=(Scenario&&) noexcept;
+  ~Scenario();
 };
 template <class V>
 void describe(V& v, Scenario& s) {

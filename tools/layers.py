@@ -25,7 +25,7 @@ EDGES = {
     "world": {"core", "msg"},
     "programs": {"core", "rt", "protocol", "link"},
     "road": {"core"},
-    "bridge": {"core", "msg", "flow", "journal", "link", "client"},
+    "bridge": {"core", "rt", "msg", "flow", "journal", "link", "client"},
     "scenario": {"core", "msg", "flow", "journal", "link", "expect", "v2x", "world", "programs", "bridge"},
     "traffic": {"msg", "flow", "v2x", "world", "scenario"},
     "run": {"core", "rt", "msg", "protocol", "flow", "journal", "link", "expect", "agents", "v2x", "world",

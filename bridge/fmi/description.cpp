@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "core/xml.hpp"
@@ -46,6 +47,8 @@ constexpr std::array<const char*, 7> causality_words{
     "parameter", "calculatedParameter", "structuralParameter", "input", "output", "local", "independent"};
 constexpr std::array<const char*, 6> variability_words{"constant", "fixed",      "tunable",
                                                        "discrete", "continuous", "clock"};
+constexpr std::array<const char*, 7> interval_words{"constant", "fixed",     "calculated", "tunable",
+                                                    "changing", "countdown", "triggered"};
 constexpr std::array<const char*, 3> initial_words{"exact", "approx", "calculated"};
 
 constexpr std::size_t most_variables = 2'000'000;
@@ -208,6 +211,7 @@ class Reader {
     read_words(node, variable);
     read_value(typed, variable);
     if (!is2()) read_dimensions(node, variable);
+    if (!is2()) read_clocks(node, variable);
     variable.derivative_of = xml_.number<std::uint32_t>(typed, "derivative");
     add(node, std::move(variable));
   }
@@ -255,6 +259,26 @@ class Reader {
       variable.start = xml_.text(start, "value");
       variable.has_start = true;
     }
+  }
+
+  void read_clocks(const pugi::xml_node& node, Variable& variable) const {
+    std::istringstream references(xml_.text(node, "clocks"));
+    for (std::uint32_t reference = 0; references >> reference;) variable.clocks.push_back(reference);
+    if (!references.eof()) xml_.refuse(node, "`clocks` is no list of value references");
+    if (variable.type != Type::clock) return;
+    variable.interval_kind =
+        word<Variable::Interval>(node, "intervalVariability", interval_words).value_or(Variable::Interval::triggered);
+    variable.interval = xml_.number<double>(node, "intervalDecimal");
+    variable.shift = xml_.number<double>(node, "shiftDecimal").value_or(0);
+    const auto resolution = xml_.number<std::uint64_t>(node, "resolution");
+    const auto count = xml_.number<std::uint64_t>(node, "intervalCounter");
+    if (!variable.interval && resolution && count && *resolution > 0) {
+      const auto ticks = static_cast<double>(*resolution);
+      variable.interval = static_cast<double>(*count) / ticks;
+      variable.shift = static_cast<double>(xml_.number<std::uint64_t>(node, "shiftCounter").value_or(0)) / ticks;
+    }
+    if (variable.interval && !(*variable.interval > 0)) xml_.refuse(node, "a clock's interval must be positive");
+    if (!(variable.shift >= 0)) xml_.refuse(node, "a clock's shift must not be negative");
   }
 
   void read_dimensions(const pugi::xml_node& node, Variable& variable) const {

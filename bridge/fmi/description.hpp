@@ -71,6 +71,12 @@ struct Variable {
     std::optional<std::uint32_t> reference;
   };
   std::vector<Dimension> dimensions;
+  /// Of a clock: how it is known when it ticks.
+  enum class Interval : std::uint8_t { constant, fixed, calculated, tunable, changing, countdown, triggered };
+  Interval interval_kind = Interval::triggered;
+  std::optional<double> interval;     // in seconds, where the description says it
+  double shift = 0;                   // of the first tick
+  std::vector<std::uint32_t> clocks;  // it may change only when one of these ticks
   std::optional<std::uint32_t>
       derivative_of;  // FMI 2.0: the state's place among the variables, from 1; 3.0: its reference
   int line = 0;

@@ -131,6 +131,10 @@ void find_all(Symbols& symbols, v3::Functions& f, bool exchange) {
   symbols.find(f.instantiate, "fmi3InstantiateCoSimulation");
   symbols.find(f.do_step, "fmi3DoStep");
   symbols.find(f.enter_step_mode, "fmi3EnterStepMode");
+  symbols.find_if_there(f.get_clock, "fmi3GetClock");
+  symbols.find_if_there(f.set_clock, "fmi3SetClock");
+  symbols.find_if_there(f.get_interval, "fmi3GetIntervalDecimal");
+  symbols.find_if_there(f.get_shift, "fmi3GetShiftDecimal");
 }
 
 }  // namespace

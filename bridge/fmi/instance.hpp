@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -106,12 +107,16 @@ class Instance {
   enum class Change : std::uint8_t { none, continuous, discrete };
   virtual void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) = 0;
   virtual void terminate() = 0;
+  /// Inputs that may change only when one of these clocks ticks are set by it, in event mode.
+  using SetClocked = std::function<void(std::span<const Reference> ticking)>;
+  void on_tick(SetClocked set) { set_clocked_ = std::move(set); }
   /// Whether the FMU asked to end the simulation; it is not stepped any more. Its outputs are those of its last step.
   [[nodiscard]] bool ended() const { return ended_; }
 
  protected:
   Instance() = default;
   bool ended_ = false;
+  SetClocked set_clocked_;
 };
 
 std::unique_ptr<Instance> make_fmi2(const Description& description, const InstanceOptions& options, Log& log);

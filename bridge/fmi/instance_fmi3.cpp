@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bridge/fmi/clocks.hpp"
 #include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
 
@@ -69,7 +70,7 @@ class Fmi3 : public Instance {
       case Type::binary:
         return put_bytes(batch, static_cast<const Bytes*>(values));
       case Type::clock:
-        return;
+        return tick(batch, static_cast<const bool*>(values));
     }
   }
 
@@ -101,6 +102,7 @@ class Fmi3 : public Instance {
       case Type::binary:
         return take_bytes(batch, static_cast<Bytes*>(values));
       case Type::clock:
+        for (std::size_t i = 0; i < batch.count; ++i) static_cast<bool*>(values)[i] = has_ticked(batch.references[i]);
         return;
     }
   }
@@ -122,6 +124,12 @@ class Fmi3 : public Instance {
   }
 
  protected:
+  /// Clocks that others trigger; in event mode.
+  virtual void tick(const Batch& /*clocks*/, const bool* /*ticks*/) {}
+  [[nodiscard]] virtual bool has_ticked(Reference /*clock*/) const { return false; }
+  /// Before discrete states settle, again and again.
+  virtual void look_at_events() {}
+
   [[nodiscard]] bool early_return() const { return events_ && variable_step_; }
 
   /// Lets discrete states settle, in event mode.
@@ -133,6 +141,7 @@ class Fmi3 : public Instance {
       bool end = false, nominals = false, values = false, has_next = false;
       double next = 0;
       again = false;
+      look_at_events();
       verdict_.demand(f_.update_discrete_states(self_, &again, &end, &nominals, &values, &has_next, &next),
                       "fmi3UpdateDiscreteStates");
       ended_ = ended_ || end;
@@ -199,18 +208,22 @@ class Fmi3 : public Instance {
 
 class Fmi3Simulation final : public Fmi3 {
  public:
-  using Fmi3::Fmi3;
+  Fmi3Simulation(const Description& description, const InstanceOptions& options, Log& log)
+      : Fmi3(description, options, log), clocks_(description, f_, verdict_) {}
 
   void initialise(double start, std::optional<double> tolerance) override {
     Fmi3::initialise(start, tolerance);
-    if (events_) leave_events();
+    if (!events_) return;
+    clocks_.begin(self_, start);
+    leave_events(start);
   }
 
   void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
     const bool at_event = events_ && change == Change::discrete;
+    clocks_.forget();
     if (at_event) verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
     if (change != Change::none) set_inputs();
-    if (at_event) leave_events();
+    if (at_event) leave_events(stretch.from);
     Advance advance(stretch);
     while (!advance.arrived() && !ended_) {
       if (!advance.reached(step_once(advance.left()))) {
@@ -222,8 +235,9 @@ class Fmi3Simulation final : public Fmi3 {
  private:
   /// Returns how far it came.
   double step_once(const Stretch& left) {
-    const bool stops_before = next_event_ && variable_step_ && *next_event_ > left.from && *next_event_ < left.to;
-    const double goal = stops_before ? *next_event_ : left.to;
+    const std::optional<double> next = next_event();
+    const bool stops_before = next && variable_step_ && *next > left.from && *next < left.to;
+    const double goal = stops_before ? *next : left.to;
     const double size = stops_before ? goal - left.from : left.size;
     bool event = false, end = false, early = false;
     double last = goal;
@@ -231,17 +245,43 @@ class Fmi3Simulation final : public Fmi3 {
     verdict_.demand(status, "fmi3DoStep");
     ended_ = ended_ || end;
     const double reached = early ? last : goal;
-    if (events_ && !ended_ && (event || (next_event_ && reached >= *next_event_))) {
+    if (events_ && !ended_ && (event || (next && reached >= *next))) {
       verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode");
-      leave_events();
+      leave_events(reached);
     }
     return reached;
   }
 
-  void leave_events() {
+  /// That the FMU announced, or a clock's.
+  [[nodiscard]] std::optional<double> next_event() const {
+    const std::optional<double> tick = clocks_.next();
+    if (!tick || (next_event_ && *next_event_ < *tick)) return next_event_;
+    return tick;
+  }
+
+  void leave_events(double now) {
+    const auto ticking = clocks_.due(self_, now);
+    if (!ticking.empty() && set_clocked_) set_clocked_(ticking);
     settle();
+    clocks_.ticked(self_, now);
     verdict_.demand(f_.enter_step_mode(self_), "fmi3EnterStepMode");
   }
+
+  void tick(const Batch& clocks, const bool* ticks) override {
+    if (!events_ || f_.set_clock == nullptr) return;
+    triggered_.clear();
+    for (std::size_t i = 0; i < clocks.references.size(); ++i) {
+      if (ticks[i]) triggered_.push_back(clocks.references[i]);
+    }
+    constexpr bool yes = true;
+    for (const Reference clock : triggered_) verdict_.demand(f_.set_clock(self_, &clock, 1, &yes), "fmi3SetClock");
+    if (!triggered_.empty() && set_clocked_) set_clocked_(triggered_);
+  }
+  [[nodiscard]] bool has_ticked(Reference clock) const override { return clocks_.has_ticked(clock); }
+  void look_at_events() override { clocks_.see(self_); }
+
+  Clocks clocks_;
+  std::vector<Reference> triggered_;
 };
 
 class Fmi3Exchange final : public Fmi3, private ExchangeCalls {

@@ -128,6 +128,11 @@ struct Functions {
   Get<std::uint32_t> get_uint32;
   Get<std::int64_t> get_int64;
   Get<std::uint64_t> get_uint64;
+  // Of clocks; null: it does not have them.
+  Status (*get_clock)(Instance, const Reference*, std::size_t, bool* values);
+  Status (*set_clock)(Instance, const Reference*, std::size_t, const bool* values);
+  Status (*get_interval)(Instance, const Reference*, std::size_t, double* intervals, int* qualifiers);
+  Status (*get_shift)(Instance, const Reference*, std::size_t, double* shifts);
   Get<bool> get_boolean;
   Get<const char*> get_string;
   Status (*get_binary)(Instance, const Reference*, std::size_t, std::size_t* sizes, const std::uint8_t** values,

@@ -37,7 +37,8 @@ class FmuNode {
       declared.type = output.type.c_str();
       declared.kind = ISOCHRON_PREDICTIVE;
       declared.period_ns = session_->spec().every_ns;
-      declared.first_ns = session_->spec().cost_ns;
+      declared.first_ns = session_->meter().first();
+      declared.varies = session_->meter().varies() ? 1 : 0;
       declared.fill = &FmuNode::fill;
       host_.output(node_, &declared);
     }
@@ -46,6 +47,12 @@ class FmuNode {
     log.type = log_type;
     log.kind = ISOCHRON_EVENT;
     log_ = host_.output(node_, &log);
+    if (!session_->meter().varies()) return;
+    isochron_output cost{};
+    cost.name = cost_flow;
+    cost.type = cost_type;
+    cost.kind = ISOCHRON_EVENT;
+    cost_ = host_.output(node_, &cost);
   }
 
   static void start(void* self, std::int64_t time_ns) {
@@ -64,6 +71,7 @@ class FmuNode {
     };
     node.guarded(time_ns, [&](Session& session) {
       session.fill(static_cast<std::size_t>(output), {static_cast<std::byte*>(message), size}, time_ns, room);
+      if (session.meter().varies()) node.go_on(session, output, time_ns);
     });
   }
   static void finish(void* self, std::int64_t) {
@@ -77,6 +85,14 @@ class FmuNode {
   static void destroy(void* self) { delete &of(self); }
 
  private:
+  void go_on(Session& session, std::int32_t output, std::int64_t time_ns) {
+    const std::int64_t next = session.next_after(time_ns);
+    host_.next_at(node_, output, next);
+    if (output != 0) return;
+    // Told now, not when it is done: then every step that was made is in the journal, and can be charged again.
+    const StepCostMessage& cost = session.cost_at(next);
+    host_.send(node_, cost_, time_ns, &cost, sizeof cost);
+  }
   static FmuNode& of(void* self) { return *static_cast<FmuNode*>(self); }
 
   /// Nothing is thrown into C.
@@ -111,7 +127,7 @@ class FmuNode {
   const isochron_host& host_;
   isochron_node* node_;
   std::unique_ptr<Session> session_;
-  std::int32_t log_ = 0;
+  std::int32_t log_ = 0, cost_ = 0;
 };
 
 void* create(const isochron_host* host, isochron_node* node) {

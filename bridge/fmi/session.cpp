@@ -26,7 +26,7 @@ bool has_length(Type type) { return type == Type::text || type == Type::binary; 
 
 }  // namespace
 
-Session::Session(NodeSpec spec) : spec_(std::move(spec)), description_(read_unpacked(spec_.folder)) {
+Session::Session(NodeSpec spec) : spec_(std::move(spec)), description_(read_unpacked(spec_.folder)), meter_(spec_) {
   if (spec_.exchange && !description_.other.empty()) description_ = description_.by_exchange();
   (void)Binary::load(spec_.folder, description_);
   wire_inputs();
@@ -42,8 +42,15 @@ const Variable& Session::variable(const std::string& name) const {
 std::size_t Session::add_to_group(std::vector<Group>& groups, const Variable& variable, std::size_t count,
                                   std::size_t& at) {
   std::size_t index = 0;
-  while (index < groups.size() && groups[index].batch.type != variable.type) ++index;
-  if (index == groups.size()) groups.emplace_back().batch.type = variable.type;
+  const auto same = [&](const Group& group) {
+    return group.batch.type == variable.type && group.clocks == variable.clocks;
+  };
+  while (index < groups.size() && !same(groups[index])) ++index;
+  if (index == groups.size()) {
+    Group& made = groups.emplace_back();
+    made.batch.type = variable.type;
+    made.clocks = variable.clocks;
+  }
   Group& group = groups[index];
   at = group.batch.count;
   group.batch.references.push_back(variable.reference);
@@ -64,7 +71,7 @@ void Session::wire_inputs() {
       Wire wire{MessageField::find(input.type, field.path)};
       wire.count = value_count(description_, target, spec_.parameters);
       wire.conversion = {field.factor, field.offset};
-      wire.discrete = target.variability == Variability::discrete;
+      wire.discrete = target.variability == Variability::discrete || target.type == Type::clock;
       wire.group = add_to_group(inputs_, target, wire.count, wire.at);
       wires.push_back(std::move(wire));
     }
@@ -130,6 +137,7 @@ void Session::start(std::int64_t time_ns) {
   const Solver::Settings solver{spec_.solver, spec_.tolerance.value_or(description_.tolerance.value_or(1e-6)),
                                 static_cast<double>(spec_.solver_step_ns) / 1e9};
   instance_ = Instance::make(description_, {spec_.name, spec_.folder, spec_.log, solver}, log_);
+  instance_->on_tick([this](std::span<const Reference> ticking) { set_clocked(ticking); });
   bool structural = false;
   for (const auto& [name, value] : spec_.parameters) {
     structural = structural || variable(name).causality == Causality::structural_parameter;
@@ -139,7 +147,8 @@ void Session::start(std::int64_t time_ns) {
   instance_->initialise(seconds(time_ns), spec_.tolerance);
   read_start_values();
   at_ns_ = time_ns;
-  if (spec_.cost_ns > 0) keep_outputs();
+  meter_.begin(time_ns);
+  if (meter_.any()) keep_outputs();
 }
 
 /// Text and bytes are the FMU's until its next call: they are copied.
@@ -147,7 +156,7 @@ void Session::keep_outputs() {
   for (Port& port : outputs_) {
     for (Group& group : port.groups) get(group);
   }
-  Kept& kept = kept_.emplace_back(Kept{at_ns_, outputs_});
+  Kept& kept = kept_.emplace_back(Kept{at_ns_, meter_.done(), meter_.last(), outputs_});
   for (Port& port : kept.outputs) {
     for (Group& group : port.groups) {
       for (std::size_t i = 0; i < group.views.size(); ++i) {
@@ -182,12 +191,27 @@ void Session::heard(std::size_t input, std::span<const std::byte> message) {
 
 void Session::set_inputs() {
   for (Group& group : inputs_) {
-    if (!std::exchange(group.changed, false)) continue;
-    for (std::size_t i = 0; i < group.texts.size(); ++i)
-      group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
-    instance_->set(group.batch, group.views.empty() ? static_cast<const void*>(group.values.data())
-                                                    : static_cast<const void*>(group.views.data()));
+    if (group.changed && group.clocks.empty() && group.batch.type != Type::clock) set(group);
   }
+  for (Group& group : inputs_) {
+    if (!group.changed || group.batch.type != Type::clock) continue;
+    set(group);
+    std::ranges::fill(group.values, std::byte{0});  // a clock ticks once for each message
+  }
+}
+
+/// What waits for a clock is set when it ticks, and as it was at the communication point before.
+void Session::set_clocked(std::span<const Reference> ticking) {
+  for (Group& group : inputs_) {
+    if (group.changed && std::ranges::find_first_of(group.clocks, ticking) != group.clocks.end()) set(group);
+  }
+}
+
+void Session::set(Group& group) {
+  group.changed = false;
+  for (std::size_t i = 0; i < group.texts.size(); ++i) group.views[i] = {group.texts[i].c_str(), group.texts[i].size()};
+  instance_->set(group.batch, group.views.empty() ? static_cast<const void*>(group.values.data())
+                                                  : static_cast<const void*>(group.views.data()));
 }
 
 void Session::step() {
@@ -198,13 +222,13 @@ void Session::step() {
   const std::function<void()> set = [this] { set_inputs(); };
   try {
     const Instance::Stretch stretch{seconds(at_ns_), seconds(next), static_cast<double>(spec_.every_ns) / 1e9};
-    instance_->step(stretch, set, std::exchange(change_, Instance::Change::none));
+    meter_.around(next, [&] { instance_->step(stretch, set, std::exchange(change_, Instance::Change::none)); });
   } catch (const std::runtime_error& error) {
     throw std::runtime_error("in the step from " + to_string(SimTime::from_ns(at_ns_)) + " to " +
                              to_string(SimTime::from_ns(next)) + ": " + error.what());
   }
   at_ns_ = next;
-  if (spec_.cost_ns > 0) keep_outputs();
+  if (meter_.any()) keep_outputs();
 }
 
 void Session::get(Group& group) {
@@ -213,7 +237,26 @@ void Session::get(Group& group) {
                                                   : static_cast<void*>(group.views.data()));
 }
 
-Session::Port& Session::port_at(std::size_t output, std::int64_t time_ns) {
+Session::Kept& Session::kept_for(std::int64_t due_ns) {
+  const auto found = std::ranges::find(kept_, due_ns, &Kept::due_ns);
+  if (found == kept_.end()) {
+    throw std::runtime_error("at " + to_string(SimTime::from_ns(due_ns)) + " none of its steps is done");
+  }
+  return *found;
+}
+
+std::int64_t Session::next_after(std::int64_t due_ns) {
+  const std::int64_t next = kept_for(due_ns).time_ns + spec_.every_ns;
+  pass_to(next);
+  return std::ranges::find(kept_, next, &Kept::time_ns)->due_ns;
+}
+
+const StepCostMessage& Session::cost_at(std::int64_t due_ns) { return kept_for(due_ns).cost; }
+
+Session::Port& Session::port_at(std::size_t output, std::int64_t due_ns) {
+  while (!kept_.empty() && kept_.front().due_ns < due_ns) kept_.pop_front();
+  if (meter_.varies()) return kept_for(due_ns).outputs[output];
+  const std::int64_t time_ns = due_ns - spec_.cost.ns;
   pass_to(time_ns);
   while (!kept_.empty() && kept_.front().time_ns < time_ns) kept_.pop_front();
   if (!kept_.empty() && kept_.front().time_ns == time_ns) return kept_.front().outputs[output];
@@ -228,8 +271,8 @@ Session::Port& Session::port_at(std::size_t output, std::int64_t time_ns) {
 }
 
 void Session::fill(std::size_t output, std::span<std::byte> message, std::int64_t due_ns, const Room& room) {
-  const std::int64_t time_ns = due_ns - spec_.cost_ns;
-  const Port& port = port_at(output, time_ns);
+  const Port& port = port_at(output, due_ns);
+  const std::int64_t time_ns = meter_.varies() ? kept_for(due_ns).time_ns : due_ns - spec_.cost.ns;
   if (port.flat) {
     fill_flat(port, message, time_ns);
   } else {

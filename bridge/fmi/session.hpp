@@ -12,7 +12,9 @@
 // The step is made when a message after t comes, or when the outputs of t + every are due, whatever is first: what is
 // computed does not depend on it.
 //
-// Where a step costs time, the message of time t + every is there so much later: outputs are kept until then.
+// Where a step costs time, the message of time t + every is there so much later (step_meter.hpp): outputs are kept
+// until then. Where the cost is not known beforehand, the step to t + every is made when the message of t is filled,
+// which is after t: all that acts on it has been heard by then, and when its outputs are there can be said.
 //
 // Requires: start(), then heard() and fill() in the order of time, then finish().
 // Threads:  one at a time.
@@ -27,6 +29,7 @@
 #include "bridge/fmi/fields.hpp"
 #include "bridge/fmi/instance.hpp"
 #include "bridge/fmi/spec.hpp"
+#include "bridge/fmi/step_meter.hpp"
 
 namespace isochron::fmi {
 
@@ -44,6 +47,11 @@ class Session {
   /// A message of fixed size is written where it lies; of others, `room` gives room for so many bytes.
   using Room = std::function<std::byte*(std::size_t size)>;
   void fill(std::size_t output, std::span<std::byte> message, std::int64_t time_ns, const Room& room);
+  /// After fill(), of costs that vary: when the message after it is there.
+  [[nodiscard]] std::int64_t next_after(std::int64_t due_ns);
+  /// The same: what the step of the message cost.
+  [[nodiscard]] const StepCostMessage& cost_at(std::int64_t due_ns);
+  [[nodiscard]] const StepMeter& meter() const { return meter_; }
   void finish();
   /// What the FMU said since this was asked last.
   [[nodiscard]] std::vector<LogLine> said() { return log_.empty() ? std::vector<LogLine>{} : log_.take(); }
@@ -56,6 +64,7 @@ class Session {
     std::vector<std::string> texts;
     std::vector<Bytes> views;  // of text and binary
     bool changed = false;
+    std::vector<Reference> clocks;  // they may change only when one of these ticks
   };
   struct Wire {  // from a message to an input of the FMU
     MessageField field;
@@ -83,9 +92,11 @@ class Session {
   void read_start_values();
   void step();
   void set_inputs();
+  void set_clocked(std::span<const Reference> ticking);
+  void set(Group& group);
   void get(Group& group);
   void keep_outputs();
-  Port& port_at(std::size_t output, std::int64_t time_ns);
+  Port& port_at(std::size_t output, std::int64_t due_ns);
   void fill_flat(const Port& port, std::span<std::byte> message, std::int64_t time_ns) const;
   void fill_cdr(const Port& port, const Room& room) const;
   [[nodiscard]] double seconds(std::int64_t time_ns) const;
@@ -93,14 +104,17 @@ class Session {
   NodeSpec spec_;
   Description description_;
   Log log_;
+  StepMeter meter_;
   std::unique_ptr<Instance> instance_;
   std::vector<std::vector<Wire>> wires_;  // by input
   std::vector<Group> inputs_;
   std::vector<Port> outputs_;
   struct Kept {
-    std::int64_t time_ns = 0;
+    std::int64_t time_ns = 0, due_ns = 0;
+    StepCostMessage cost;
     std::vector<Port> outputs;
   };
+  [[nodiscard]] Kept& kept_for(std::int64_t due_ns);
   std::deque<Kept> kept_;  // of steps that cost time, until their outputs are due
   std::int64_t at_ns_ = 0;
   Instance::Change change_ = Instance::Change::none;

@@ -31,7 +31,12 @@ std::string to_json(const NodeSpec& spec) {
   json["solver"] = static_cast<int>(spec.solver);
   json["solver_step"] = spec.solver_step_ns;
   json["exchange"] = spec.exchange;
-  json["cost"] = spec.cost_ns;
+  json["cost"] = {static_cast<int>(spec.cost.kind),
+                  spec.cost.ns,
+                  spec.cost.deviation,
+                  spec.cost.seed,
+                  spec.cost.speed,
+                  spec.cost.tape};
   if (spec.tolerance) json["tolerance"] = *spec.tolerance;
   return json_text(json);
 }
@@ -47,7 +52,9 @@ NodeSpec spec_of_json(const std::string& text) {
     spec.solver = static_cast<SolverKind>(json.at("solver").get<int>());
     spec.solver_step_ns = json.at("solver_step");
     spec.exchange = json.at("exchange");
-    spec.cost_ns = json.at("cost");
+    const Json& cost = json.at("cost");
+    spec.cost = {
+        static_cast<StepCost::Kind>(cost.at(0).get<int>()), cost.at(1), cost.at(2), cost.at(3), cost.at(4), cost.at(5)};
     spec.inputs = json.at("inputs").get<std::vector<NodeSpec::Input>>();
     spec.outputs = json.at("outputs").get<std::vector<NodeSpec::Output>>();
     spec.parameters = json.at("parameters").get<std::vector<std::pair<std::string, std::string>>>();

@@ -12,11 +12,22 @@
 
 namespace isochron::fmi {
 
+/// What a step costs: so much later than their time its outputs are there.
+struct StepCost {
+  enum class Kind : std::uint8_t { fixed, drawn, measured, recorded };
+  Kind kind = Kind::fixed;
+  std::int64_t ns = 0;         // fixed: each step's; drawn: the mean
+  std::int64_t deviation = 0;  // drawn: the standard deviation
+  std::uint64_t seed = 0;      // drawn
+  double speed = 1;            // measured: of the computer that it is charged to, in units of this one
+  std::string tape;            // recorded: the journal of a run with the same node
+};
+
 struct NodeSpec {
   std::string name;    // of the node
   std::string folder;  // where the FMU was unpacked to
   std::int64_t every_ns = 0;
-  std::int64_t cost_ns = 0;  // how much later than their time its outputs are there
+  StepCost cost;
   std::optional<double> tolerance;
   SolverKind solver = SolverKind::cvode;  // of model exchange
   bool exchange = false;                  // of an FMU with both interfaces: model exchange, not co-simulation

@@ -68,9 +68,16 @@ const Variable& find_variable(const Description& description, const std::string&
                    names_of(description, wanted));
 }
 
-bool can_be_seen(const Variable& variable) { return variable.type != Type::clock; }
-bool is_output(const Variable& variable) { return variable.causality == Causality::output && can_be_seen(variable); }
-bool is_input(const Variable& variable) { return variable.causality == Causality::input && can_be_seen(variable); }
+/// Of clocks: those that the FMU ticks.
+bool can_be_seen(const Variable& variable) {
+  return variable.type != Type::clock || variable.causality != Causality::input;
+}
+bool is_output(const Variable& variable) { return variable.causality == Causality::output; }
+/// Of clocks: those that others tick.
+bool is_input(const Variable& variable) {
+  return variable.causality == Causality::input &&
+         (variable.type != Type::clock || variable.interval_kind == Variable::Interval::triggered);
+}
 bool can_be_set(const Variable& variable) { return variable.can_be_set(); }
 
 /// Letters, digits and some more.

@@ -1,5 +1,6 @@
 // FMUs in scenarios: wired by name, checked when the scenario is loaded, one digest however they run.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -94,7 +95,52 @@ TEST_F(FmuNodesTest, WhatAStepCannotCostIsRefused) {
   EXPECT_SAYS(mistake("  a: {fmu: gain3.fmu, every: 10ms, compute: {modelled: {fixed: 10ms}}}\n"),
               "a step must cost less than its `every`, 10ms");
   EXPECT_SAYS(mistake("  a: {fmu: gain3.fmu, every: 10ms, compute: measured}\n"),
-              "a node's step can cost nothing or a fixed time");
+              "node `a` is measured, and a measured run is not the same twice");
+  EXPECT_SAYS(mistake("  a: {fmu: gain3.fmu, every: 10ms, compute: hardware}\n"), "a node does not run on a board");
+  EXPECT_SAYS(mistake("  a: {fmu: gain3.fmu, every: 10ms, compute: {modelled: {fixed: 1ms, per_call: 1us}}}\n"),
+              "`per_call` is not of nodes");
+  EXPECT_SAYS(mistake("  a: {fmu: gain3.fmu, every: 10ms, compute: {recorded: none.mcap}}\n"), "none.mcap");
+}
+
+TEST_F(FmuNodesTest, AMeasuredStepIsThereWhenItWasComputedAndItsRecordRepeatsIt) {
+  const auto nodes = [](const std::string& compute, const std::string& process) {
+    return "  a: {fmu: gain3.fmu, every: 10ms, process: " + process + ", compute: " + compute +
+           ", inputs: {u: b.out.y}}\n  b: {fmu: gain2.fmu, every: 5ms, inputs: {u: a.out.h}}\n";
+  };
+  const auto read = [&](const std::string& journal, const std::string& topic, const std::string& field) {
+    McapReader reader = std::move(McapReader::open(disk_, shop_.path(journal)).value());
+    return read_series(reader, topic, field).value();
+  };
+  for (const std::string process : {"shared", "own"}) {
+    SCOPED_TRACE(process);
+    const Scenario measured = scenario(nodes("measured", process), {{"time.mode", "consistent"}});
+    const RunReport first = run(measured, "measured.mcap");
+    ASSERT_EQ(first.end, RunReport::End::finished) << first.why;
+    EXPECT_THAT(first.not_repeatable, testing::Contains("a: its computing is measured"));
+    const Series values = read("measured.mcap", "/a.out", "h"), costs = read("measured.mcap", "/a.cost", "cost_ns");
+    ASSERT_GT(values.times.size(), 10U);
+    ASSERT_EQ(costs.times, values.times) << "with each message the cost of the step that is made then";
+    for (std::size_t i = 1; i < values.times.size(); ++i) {
+      EXPECT_GT(costs.values[i - 1], 0);
+      const SimTime point = SimTime::zero() + std::chrono::milliseconds(10 * i);
+      EXPECT_GE((values.times[i] - point).ns(), static_cast<std::int64_t>(costs.values[i - 1]));
+    }
+    const std::string tape = "{recorded: " + shop_.path("measured.mcap") + "}";
+    const RunReport again = run(scenario(nodes(tape, process)), "again.mcap");
+    ASSERT_EQ(again.end, RunReport::End::finished) << again.why;
+    EXPECT_EQ(again.record.digest.hex, first.record.digest.hex);
+    EXPECT_TRUE(again.not_repeatable.empty());
+    EXPECT_EQ(read("again.mcap", "/a.out", "h").times, values.times);
+  }
+}
+
+TEST_F(FmuNodesTest, AStepThatTakesLongerThanItsTimeFallsBehindAndSaysSo) {
+  const RunReport report =
+      run(scenario("  a: {fmu: gain3.fmu, every: 10ms, compute: {modelled: {fixed: 12ms, deviation: 1us}}}\n"));
+  ASSERT_EQ(report.end, RunReport::End::finished) << report.why;
+  const std::vector<double> late = series("/a.cost", "late_ns");
+  ASSERT_GT(late.size(), 5U);
+  EXPECT_NEAR(late.back(), 2e6 * static_cast<double>(late.size() - 1), 1e5);
 }
 
 TEST_F(FmuNodesTest, HaveOneDigestHoweverTheyRun) {

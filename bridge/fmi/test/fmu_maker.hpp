@@ -102,6 +102,16 @@ inline const std::string ball3 =
     "<Float64 name='v' valueReference='5' causality='output' initial='exact' start='0'/>\n"
     "<Int32 name='ticks' valueReference='8' causality='output' variability='discrete'/>\n"
     "<Int32 name='bounces' valueReference='9' causality='output' variability='discrete'/>\n";
+inline const std::string sampler3 =
+    "<Clock name='sample' valueReference='40' causality='input' variability='discrete' intervalVariability='constant' "
+    "intervalDecimal='0.004' shiftDecimal='0.002'/>\n"
+    "<Clock name='reset' valueReference='41' causality='input' variability='discrete' "
+    "intervalVariability='triggered'/>\n"
+    "<Clock name='full' valueReference='42' causality='output' variability='discrete' "
+    "intervalVariability='triggered'/>\n"
+    "<Float64 name='in' valueReference='43' causality='input' variability='discrete' clocks='40' start='0'/>\n"
+    "<Float64 name='taken' valueReference='44' causality='output' variability='discrete' clocks='40'/>\n"
+    "<Int32 name='samples' valueReference='45' causality='output' variability='discrete'/>\n";
 inline const std::string array3 =
     "<UInt64 name='n' valueReference='10' causality='structuralParameter' variability='fixed' start='2'/>\n"
     "<Float64 name='a' valueReference='11' causality='input' start='0 0'><Dimension valueReference='10'/></Float64>\n"

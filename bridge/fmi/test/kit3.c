@@ -14,6 +14,9 @@ typedef void (*logger)(void*, status, const char*, const char*);
 enum { MOST = 8 };
 /* valueReferences */
 enum { U = 1, Y, K, H, V, G, E, TICKS, BOUNCES, N, ARRAY_IN, ARRAY_OUT, CHANGES, PASS = 20 };
+/* sampler: SAMPLE ticks by time and takes IN to TAKEN; RESET, ticked by others, sets TAKEN to 0; FULL ticks at every
+ * third sample */
+enum { SAMPLE = 40, RESET, FULL, IN, TAKEN, SAMPLES };
 
 typedef struct {
   double u, y, k, h, v, g, e;
@@ -34,6 +37,9 @@ typedef struct {
   uint8_t binary[2][64];
   size_t size[2];
   double time, next_tick;
+  double in_clocked, taken;
+  int32_t samples;
+  bool sample, reset, full, sampler;
   bool events, early, in_event_mode, bounce, configured, exchange;
   logger log;
   void* environment;
@@ -104,6 +110,10 @@ API status fmi3UpdateDiscreteStates(void* c, bool* again, bool* end, bool* nomin
   kit* k = c;
   if (!k->in_event_mode) return ERROR;
   *again = *end = *nominals = *values = false;
+  if (k->sample) k->taken = k->in_clocked, ++k->samples, k->full = k->samples % 3 == 0, *again = k->full;
+  if (k->reset) k->taken = 0;
+  if (!k->sample) k->full = false;
+  k->sample = k->reset = false;
   if (k->bounce || (k->exchange && k->h <= 1e-9 && k->v < 0)) bounce(k), *again = true;
   if (k->time >= k->next_tick - 1e-12) ++k->ticks, k->next_tick += 0.03, *again = true;
   *has_next = true;
@@ -174,6 +184,10 @@ static double* float64_of(kit* k, uint32_t ref, size_t* n) {
       return &k->g;
     case E:
       return &k->e;
+    case IN:
+      return &k->in_clocked;
+    case TAKEN:
+      return &k->taken;
     case ARRAY_IN:
       return *n = k->n, k->in;
     case ARRAY_OUT:
@@ -196,6 +210,7 @@ API status fmi3SetFloat64(void* c, const uint32_t* refs, size_t count, const dou
   for (size_t i = 0; i < count; ++i, at += size) {
     double* to = float64_of(c, refs[i], &size);
     if (!to || at + size > n) return ERROR;
+    if (refs[i] == IN && ((kit*)c)->steps > 0 && !((kit*)c)->sample) return ERROR; /* its clock does not tick */
     memcpy(to, values + at, size * sizeof *to);
   }
   return at == n ? OK : ERROR;
@@ -204,6 +219,7 @@ API status fmi3GetInt32(void* c, const uint32_t* refs, size_t count, int32_t* va
   kit* k = c;
   for (size_t i = 0; i < count && i < n; ++i) {
     values[i] = refs[i] == TICKS     ? k->ticks
+                : refs[i] == SAMPLES ? k->samples
                 : refs[i] == BOUNCES ? k->bounces
                 : refs[i] == CHANGES ? k->changes
                                      : k->int32[refs[i] & 1];
@@ -273,6 +289,26 @@ API status fmi3SetBinary(void* c, const uint32_t* refs, size_t count, const size
     memcpy(((kit*)c)->binary[refs[i] & 1], values[i], sizes[i]);
     ((kit*)c)->size[refs[i] & 1] = sizes[i];
   }
+  return OK;
+}
+
+/* ---- clocks ---- */
+API status fmi3SetClock(void* c, const uint32_t* refs, size_t count, const bool* values) {
+  kit* k = c;
+  for (size_t i = 0; i < count; ++i) {
+    if (!k->in_event_mode) return ERROR;
+    if (refs[i] == SAMPLE) k->sample = values[i];
+    if (refs[i] == RESET) k->reset = values[i];
+  }
+  return OK;
+}
+API status fmi3GetClock(void* c, const uint32_t* refs, size_t count, bool* values) {
+  for (size_t i = 0; i < count; ++i) values[i] = refs[i] == FULL && ((kit*)c)->full;
+  return ((kit*)c)->in_event_mode ? OK : ERROR;
+}
+API status fmi3GetIntervalDecimal(void* c, const uint32_t* refs, size_t count, double* intervals, int* qualifiers) {
+  (void)c, (void)refs;
+  for (size_t i = 0; i < count; ++i) intervals[i] = 0.004, qualifiers[i] = 2;
   return OK;
 }
 

@@ -50,6 +50,25 @@ TEST_F(FmuNode, ABallBouncesAndAStiffEquationStaysPut) {
   EXPECT_LT(ran.sink->value<double>(60, "der_h"), 3.2);
 }
 
+TEST_F(FmuNode, ClocksTickByTimeByOthersAndByTheFmu) {
+  Wishes w = wishes();
+  w.inputs = {{"in", "source.command.angle", {}}, {"reset", "source.command.on", {}}};
+  const std::string events = step_flags + " hasEventMode='true'";
+  const Ran ran = run(shop_.fmu3("sampler.fmu", description3(sampler3, events)), w, false, 10ms, 100ms);
+  ASSERT_TRUE(ran.outcome.complete) << ran.why;
+  ASSERT_EQ(ran.sink->messages.size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    SCOPED_TRACE(i);
+    const auto ticks = static_cast<std::int32_t>(i == 0 ? 0 : (10 * i - 2) / 4 + 1);  // at 2, 6, 10 … ms
+    const auto before = static_cast<std::int32_t>(i < 2 ? 0 : (10 * (i - 1) - 2) / 4 + 1);
+    EXPECT_EQ(ran.sink->value<std::int32_t>(i, "samples"), ticks);
+    EXPECT_EQ(ran.sink->value<bool>(i, "full"), ticks / 3 > before / 3);
+    EXPECT_DOUBLE_EQ(ran.sink->value<double>(i, "taken"), i == 0 ? 0 : 0.01 * static_cast<double>(i - 1));
+  }
+  w.inputs = {{"sample", "source.command.on", {}}};
+  EXPECT_SAYS(refusal(shop_.fmu3("sampler.fmu", description3(sampler3, events)), w), "it cannot be an input");
+}
+
 TEST_F(FmuNode, EventsOfFmi3AreHandledAndStepsGoOn) {
   Wishes w = wishes();
   const std::string events = step_flags + " hasEventMode='true'";
