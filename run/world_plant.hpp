@@ -35,6 +35,8 @@ class WorldPlant final : public programs::Plant {
   [[nodiscard]] std::uint32_t variable_of_actuator(std::uint32_t actuator) const { return actuators_ + actuator; }
   [[nodiscard]] SimTime time() const override { return stage_.world().time(); }
   Result<Done, std::string> advance_to(SimTime t) override;
+  /// The world as it was at the last step.
+  [[nodiscard]] const world::State& state() const { return state_; }
   /// What is read is the stage as it is now: where others changed it since the last step.
   void refresh() { stage_.world().read(state_); }
   SimTime asked(std::uint32_t variable, SimTime at) override;

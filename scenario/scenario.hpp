@@ -21,6 +21,7 @@
 #include "scenario/faults_section.hpp"
 #include "scenario/fmu_section.hpp"
 #include "scenario/hil_section.hpp"
+#include "scenario/link_section.hpp"
 #include "scenario/networks_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/play_section.hpp"
@@ -270,6 +271,7 @@ struct ProgramSection : Section {
   StartUp startup;
   bool ros2 = false;
   TargetSection target;
+  std::optional<LinkSection> link;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -309,6 +311,9 @@ void describe(V& v, ProgramSection& s) {
       "ros2", s.ros2,
       "it is a node of ROS 2: it gets the domain and interface of `ros2`; what it says over DDS comes when it comes");
   v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
+  v.optional("link", s.link,
+             "it is an autopilot that flies the robot through one of its simulator interfaces: with `clock: virtual` "
+             "inside the simulated network, else over a socket of this machine, in lock-step");
 }
 
 struct RobotSection : Section {
@@ -554,6 +559,8 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
 
 /// Whether this program runs on a board: its contract says so, or the mode where it has none.
 bool runs_on_target(const Scenario& scenario, const ProgramSection& program);
+/// An autopilot that is reached over sockets of this machine; the others of them are in the simulated network.
+bool flies_from_outside(const ProgramSection& program);
 /// Whether any program does.
 bool has_boards(const Scenario& scenario);
 
