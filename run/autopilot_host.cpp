@@ -178,7 +178,6 @@ void AutopilotHost::add(const std::string& robot, const std::string& name, const
   setup.silent_after = scenario_.hil.patience;
   setup.wait_for_return = scenario_.hil.wait_for_return;
   setup.stall_after = scenario_.time.stall;
-  setup.end_with_it = scenario_.hil.end_with_targets;
   setup.motors = motors_of(link, robot, stage, plant);
   setup.stopping = stopping_;
   setup.on_stall = [this, who = setup.name](const std::string& what, SimTime at) {
@@ -195,6 +194,8 @@ void AutopilotHost::add(const std::string& robot, const std::string& name, const
   auto dialect = dialect_of(link);
   ideal_.push_back(setup.name + ": its robot has no sensors for all that " + dialect->name() + " is told; " +
                    senses.ideal());
+  names_.push_back(setup.name + ".link");
+  waits_ = waits_ || setup.outside;
   std::unique_ptr<AutopilotWire> wire;
   if (setup.outside && open) {
     auto opened = open_socket_wire(dialect->streams(), port);
@@ -204,8 +205,35 @@ void AutopilotHost::add(const std::string& robot, const std::string& name, const
     }
     wire = std::move(*opened);
   }
-  links_.push_back(
-      std::make_unique<AutopilotLink>(std::move(setup), std::move(dialect), std::move(senses), std::move(wire)));
+  links_.push_back(std::make_unique<AutopilotLink>(static_cast<std::uint32_t>(links_.size()), std::move(setup),
+                                                   std::move(dialect), std::move(senses), std::move(wire)));
+}
+
+void AutopilotHost::enter(programs::System* system) {
+  for (const auto& link : links_) link->enter(system);
+}
+
+void AutopilotHost::leave() {
+  for (const auto& link : links_) link->leave();
+}
+
+void AutopilotHost::exchange(programs::Post& post, SimTime now, SimTime) {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    while (const auto letter = post.take(i, now)) {
+      post.complain(*letter, "sent a message to " + names_[i] + ", which takes none");
+    }
+    links_[i]->begin_frame(post, now);
+  }
+  for (const auto& link : links_) link->end_frame(post, now);
+}
+
+/// With the first failure, or when all of them have ended well.
+std::optional<std::string> AutopilotHost::over() const {
+  for (const auto& link : links_) {
+    if (link->failure()) return link->failure();
+  }
+  const bool done = std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->gone(); });
+  return done && scenario_.hil.end_with_targets ? std::optional<std::string>("") : std::nullopt;
 }
 
 void AutopilotHost::begin() {

@@ -20,13 +20,13 @@ constexpr std::size_t notes_kept = 20;
 
 }  // namespace
 
-AutopilotLink::AutopilotLink(AutopilotSetup setup, std::unique_ptr<autopilot::Dialect> dialect, AutopilotSenses senses,
-                             std::unique_ptr<AutopilotWire> wire)
-    : setup_(std::move(setup)),
+AutopilotLink::AutopilotLink(std::uint32_t who, AutopilotSetup setup, std::unique_ptr<autopilot::Dialect> dialect,
+                             AutopilotSenses senses, std::unique_ptr<AutopilotWire> wire)
+    : who_(who),
+      setup_(std::move(setup)),
       dialect_(std::move(dialect)),
       senses_(std::move(senses)),
-      wire_(std::move(wire)),
-      names_{setup_.name + ".link"} {
+      wire_(std::move(wire)) {
   values_.resize(setup_.motors.count);
   figures_.name = setup_.name;
   figures_.protocol = dialect_->name();
@@ -37,9 +37,9 @@ AutopilotLink::AutopilotLink(AutopilotSetup setup, std::unique_ptr<autopilot::Di
 
 void AutopilotLink::enter(programs::System* system) {
   if (setup_.outside) return;
-  if (system == nullptr) return end("the link of " + setup_.name + " has no simulated network");
+  if (system == nullptr) return fail_with("the link of " + setup_.name + " has no simulated network");
   auto opened = open_simulated_wire(*system, setup_.robot, dialect_->streams(), setup_.port);
-  if (!opened.ok()) return end("the link of " + setup_.name + ": " + opened.error());
+  if (!opened.ok()) return fail_with("the link of " + setup_.name + ": " + opened.error());
   wire_ = std::move(*opened);
   figures_.where = wire_->where();
 }
@@ -48,8 +48,8 @@ void AutopilotLink::leave() {
   if (!setup_.outside) wire_.reset();
 }
 
-void AutopilotLink::end(std::string why) {
-  if (!over_) over_ = std::move(why);
+void AutopilotLink::fail_with(std::string why) {
+  if (!failure_) failure_ = std::move(why);
 }
 
 void AutopilotLink::note_once(bool& said, std::string what) {
@@ -64,24 +64,35 @@ void AutopilotLink::wrong(const std::string& what, SimTime now) {
   }
 }
 
-void AutopilotLink::exchange(programs::Post& post, SimTime now, SimTime) {
-  while (const auto letter = post.take(0, now)) {
-    post.complain(*letter, "sent a message to " + names_[0] + ", which takes none");
-  }
-  if (over_ || presence_ == Presence::gone) return;
-  if (!setup_.outside) return keep_time(post, now);
-  if (now < due_) return;
-  due_ = now + setup_.every;
-  lock_step(post, now);
-}
-
-// ---- in the simulated network
-
-void AutopilotLink::keep_time(programs::Post& post, SimTime now) {
+void AutopilotLink::begin_frame(programs::Post& post, SimTime now) {
+  awaits_ = false;
+  if (failure_ || presence_ == Presence::gone) return;
+  const bool due = now >= due_;
+  if (setup_.outside && !due) return;
+  const std::uint64_t before = figures_.answers;
+  const bool had_answered = answered_;
   while (take(post, now)) {
   }
-  if (now < due_) return;
+  if (!due) return;
   due_ = now + setup_.every;
+  if (!setup_.outside) return keep_time(now);
+  if (figures_.answers > before && had_answered) {
+    figures_.ahead += figures_.answers - before;
+    note_once(said_ahead_, "runs ahead: it sent controls, at " + to_string(now) +
+                               ", before it was told the state that they are for; the newest hold");
+  }
+  if (presence_ == Presence::lost && setup_.on_loss == OnLoss::go_on) return;
+  awaits_ = true;
+  const bool first = presence_ == Presence::awaited && (dialect_->speaks_first() || dialect_->streams());
+  if (!first) tell(now);
+}
+
+void AutopilotLink::end_frame(programs::Post& post, SimTime now) {
+  if (awaits_ && !failure_) await_controls(post, now);
+}
+
+/// In the simulated network nobody waits.
+void AutopilotLink::keep_time(SimTime now) {
   const bool expected = told_ && dialect_->answers_all();
   if (expected && !answered_) {
     if (now - *told_ == setup_.every) ++figures_.overruns;
@@ -90,24 +101,6 @@ void AutopilotLink::keep_time(programs::Post& post, SimTime now) {
   // Who asks for each state is told when it asked; the others are told what there is, as by a sensor.
   const bool asked = answered_ || !dialect_->speaks_first();
   if (asked && presence_ != Presence::lost && (presence_ == Presence::here || !dialect_->streams())) tell(now);
-}
-
-// ---- outside
-
-void AutopilotLink::lock_step(programs::Post& post, SimTime now) {
-  const std::uint64_t before = figures_.answers;
-  const bool had_answered = answered_;
-  while (take(post, now)) {
-  }
-  if (figures_.answers > before && had_answered) {
-    figures_.ahead += figures_.answers - before;
-    note_once(said_ahead_, "runs ahead: it sent controls, at " + to_string(now) +
-                               ", before it was told the state that they are for; the newest hold");
-  }
-  if (presence_ == Presence::lost && setup_.on_loss == OnLoss::go_on) return;
-  const bool first = presence_ == Presence::awaited && (dialect_->speaks_first() || dialect_->streams());
-  if (!first) tell(now);
-  await_controls(post, now);
 }
 
 void AutopilotLink::await_controls(programs::Post& post, SimTime now) {
@@ -156,29 +149,28 @@ bool AutopilotLink::give_up(SimTime now, WallTime since) {
       went(now, how->first);
       if (!how->second) {
         presence_ = Presence::gone;
-        if (setup_.end_with_it) end("");
       } else if (setup_.on_loss != OnLoss::go_on) {
-        end(setup_.name + " " + how->first + ", at " + to_string(now));
+        fail_with(setup_.name + " " + how->first + ", at " + to_string(now));
       }
       return true;
     }
   }
   if (presence_ == Presence::awaited) {
     if (waited < setup_.wait_for_first) return false;
-    end("no autopilot came to " + wire_->where() + " for " + setup_.name + " within " +
-        to_string(setup_.wait_for_first) + " (`hil: {wait_for_targets: …}`)");
+    fail_with("no autopilot came to " + wire_->where() + " for " + setup_.name + " within " +
+              to_string(setup_.wait_for_first) + " (`hil: {wait_for_targets: …}`)");
     return true;
   }
   if (presence_ == Presence::here && waited >= setup_.silent_after) silent(now);
   if (presence_ != Presence::lost) return false;
   if (setup_.on_loss == OnLoss::go_on) return true;
   if (setup_.on_loss == OnLoss::end) {
-    end(setup_.name + " was lost at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
+    fail_with(setup_.name + " was lost at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
     return true;
   }
   if (waited < setup_.wait_for_return) return false;
-  end(setup_.name + " was lost at " + to_string(now) + " and did not come back within " +
-      to_string(setup_.wait_for_return) + " (`hil: {wait_for_return: …}`)");
+  fail_with(setup_.name + " was lost at " + to_string(now) + " and did not come back within " +
+            to_string(setup_.wait_for_return) + " (`hil: {wait_for_return: …}`)");
   return true;
 }
 
@@ -221,7 +213,7 @@ void AutopilotLink::came(const std::string& who, SimTime now) {
   ++figures_.restarts;
   notes_.push_back(setup_.name + " came again, from " + who + ", at " + to_string(now));
   if (setup_.outside && setup_.on_loss == OnLoss::end) {
-    end(setup_.name + " was started again at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
+    fail_with(setup_.name + " was started again at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
   } else if (setup_.outside && dialect_->streams()) {
     say_again(now);
   }
@@ -248,7 +240,8 @@ void AutopilotLink::hear(const autopilot::Bytes& bytes, programs::Post& post, Si
     ++figures_.restarts;
     notes_.push_back(setup_.name + " began again at " + to_string(now) + ": its frames count from the start");
     if (setup_.outside && setup_.on_loss == OnLoss::end) {
-      end(setup_.name + " was started again at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
+      fail_with(setup_.name + " was started again at " + to_string(now) +
+                ", and `target: {on_loss: end}` ends the run");
     }
   }
   if (heard.skipped > 0) {
@@ -288,11 +281,11 @@ void AutopilotLink::command(const autopilot::Controls& controls, programs::Post&
     const double given = controls.armed && i < controls.count ? controls.channels[i] : 0;
     values_[i] = std::clamp(given, -1.0, 1.0);
   }
-  if (motors.together) return post.write(0, now, *motors.together, std::as_bytes(std::span(values_)));
+  if (motors.together) return post.write(who_, now, *motors.together, std::as_bytes(std::span(values_)));
   for (std::size_t i = 0; i < motors.count; ++i) {
     const AutopilotMotors::One& one = motors.each[i];
     const double value = one.low + values_[i] * (one.high - one.low);
-    post.write(0, now, one.variable, std::as_bytes(std::span(&value, 1)));
+    post.write(who_, now, one.variable, std::as_bytes(std::span(&value, 1)));
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-// A link ties one robot to one autopilot: it is told what the robot senses, and its controls go to the motors. It
-// stands at the desk as a correspondent and acts where the world steps.
+// A link ties one robot to one autopilot: it is told what the robot senses, and its controls go to the motors. It acts
+// where the world steps, with the others of its run (autopilot_host.hpp).
 //
 // Lock-step, where the autopilot is outside: a frame is over when its controls came, and the world waits for them.
+// Nothing depends on the wall clock.
 //
 //      world   ──step──┐state(t)                ┌ write, step ──┐state(t+T)
-//      autopilot       └──── computes, however long it takes ───┘               exact: nothing depends on the wall
-//      clock
+//      autopilot       └──── computes, however long it takes ───┘
 //
 // In the simulated network, where the autopilot is a stack: the state leaves at its frame, and controls act when they
 // come. Nobody waits; who computes for longer than a frame has an overrun.
@@ -15,6 +15,7 @@
 //      autopilot      └── computes, charged ─┘controls
 //
 // Promises: controls are finite numbers when they reach the world; whatever else comes is counted and named.
+// Requires: begin_frame() and then end_frame() at each step.
 // Threads:  the coordinator's. Cost: allocates for each packet.
 
 #include <functional>
@@ -53,7 +54,6 @@ struct AutopilotSetup {
   WallSpan silent_after = std::chrono::seconds(5);
   WallSpan wait_for_return = std::chrono::seconds(30);
   WallSpan stall_after = std::chrono::seconds(5);
-  bool end_with_it = true;
   AutopilotMotors motors;
   std::function<bool()> stopping;
   /// How the process that was started for it ended, once it has, and whether it failed.
@@ -61,18 +61,23 @@ struct AutopilotSetup {
   std::function<void(const std::string& what, SimTime at)> on_stall = {};
 };
 
-class AutopilotLink final : public programs::Correspondent {
+class AutopilotLink {
  public:
-  /// `wire`: outside, open already.
-  AutopilotLink(AutopilotSetup setup, std::unique_ptr<autopilot::Dialect> dialect, AutopilotSenses senses,
-                std::unique_ptr<AutopilotWire> wire = nullptr);
+  /// `who`: its number at the desk. `wire`: outside, open already.
+  AutopilotLink(std::uint32_t who, AutopilotSetup setup, std::unique_ptr<autopilot::Dialect> dialect,
+                AutopilotSenses senses, std::unique_ptr<AutopilotWire> wire = nullptr);
 
-  [[nodiscard]] const std::vector<std::string>& names() const override { return names_; }
-  void enter(programs::System* system) override;
-  void leave() override;
-  void exchange(programs::Post& post, SimTime now, SimTime until) override;
-  [[nodiscard]] bool waits_outside() const override { return setup_.outside; }
-  [[nodiscard]] std::optional<std::string> over() const override { return over_; }
+  void enter(programs::System* system);
+  void leave();
+  /// Takes what came, and tells the state where it is due.
+  void begin_frame(programs::Post& post, SimTime now);
+  /// In lock-step: when the controls are here.
+  void end_frame(programs::Post& post, SimTime now);
+  [[nodiscard]] bool outside() const { return setup_.outside; }
+  /// Why the run must end.
+  [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
+  /// Its autopilot has ended well.
+  [[nodiscard]] bool gone() const { return presence_ == Presence::gone; }
 
   [[nodiscard]] AutopilotReport report() const;
   /// What there is to say besides, as sentences.
@@ -81,8 +86,7 @@ class AutopilotLink final : public programs::Correspondent {
  private:
   enum class Presence : std::uint8_t { awaited, here, lost, gone };
 
-  void lock_step(programs::Post& post, SimTime now);
-  void keep_time(programs::Post& post, SimTime now);
+  void keep_time(SimTime now);
   void await_controls(programs::Post& post, SimTime now);
   [[nodiscard]] bool give_up(SimTime now, WallTime since);
   void silent(SimTime now);
@@ -93,22 +97,23 @@ class AutopilotLink final : public programs::Correspondent {
   void tell(SimTime now);
   void say_again(SimTime now);
   void command(const autopilot::Controls& controls, programs::Post& post, SimTime now);
-  void end(std::string why);
+  void fail_with(std::string why);
   void note_once(bool& said, std::string what);
   void wrong(const std::string& what, SimTime now);
 
+  std::uint32_t who_;
   AutopilotSetup setup_;
   std::unique_ptr<autopilot::Dialect> dialect_;
   AutopilotSenses senses_;
   std::unique_ptr<AutopilotWire> wire_;
-  std::vector<std::string> names_;
   autopilot::VehicleState state_;
   std::vector<autopilot::Packet> packets_;
   Presence presence_ = Presence::awaited;
   bool answered_ = false;  // what it was told last, or (who speaks first) it has spoken
   std::optional<SimTime> told_;
   SimTime due_;
-  std::optional<std::string> over_;
+  bool awaits_ = false;  // controls for the frame at hand
+  std::optional<std::string> failure_;
   AutopilotReport figures_;
   double response_sum_s_ = 0;
   std::uint64_t responses_ = 0;

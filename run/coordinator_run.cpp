@@ -462,10 +462,12 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     names.push_back(target.name);
     speeds.emplace_back();
   }
-  for (std::size_t i = 0; autopilots && i < autopilots->links().size(); ++i) {
-    how.correspondents.push_back(autopilots->links()[i].get());
-    names.push_back(autopilots->links()[i]->names()[0]);
-    speeds.emplace_back();
+  if (autopilots) {
+    how.correspondents.push_back(&*autopilots);
+    for (const std::string& name : autopilots->names()) {
+      names.push_back(name);
+      speeds.emplace_back();
+    }
   }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
