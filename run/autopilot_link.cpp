@@ -220,7 +220,7 @@ void AutopilotLink::came(const std::string& who, SimTime now) {
 }
 
 void AutopilotLink::went(SimTime now, const std::string& how) {
-  if (presence_ != Presence::here) return;
+  if (presence_ == Presence::lost || presence_ == Presence::gone) return;
   presence_ = Presence::lost;
   ++figures_.losses;
   notes_.push_back(setup_.name + " " + how + ", at " + to_string(now) +

@@ -89,6 +89,12 @@ struct TargetFigures {
   double executed_s = 0, held_s = 0, held_most_s = 0, by_world_s = 0, by_targets_s = 0, by_pace_s = 0;
   double world_waited_s = 0, latency_s = 0, jitter_s = 0;
 };
+struct AutopilotFigures {
+  std::string name, protocol, where, time;
+  std::uint64_t frames = 0, overruns = 0, missed = 0, wrong = 0, restarts = 0, losses = 0;
+  double every_s = 0, response_mean_s = 0, response_most_s = 0, world_waited_s = 0;
+};
+
 struct HilFigures {
   std::string verdict, link;
   bool synced = true;
@@ -139,6 +145,7 @@ struct Figures {
   std::vector<ExpectationFigures> expectations;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
+  std::vector<AutopilotFigures> autopilots;
   std::optional<V2xFigures> v2x;
   std::optional<AgentFigures> agents;
 };
