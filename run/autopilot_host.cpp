@@ -83,7 +83,7 @@ std::vector<std::string> writable_names(const WorldPlant& plant) {
   return names;
 }
 
-AutopilotMotors motors_of(const LinkSection& link, const std::string& robot, const Stage& stage,
+AutopilotMotors motors_of(const LinkSection& link, const std::string& robot, Stage& stage,
                           const WorldPlant& plant) {
   AutopilotMotors motors;
   const std::vector<std::string> names = link.motors.empty() ? std::vector<std::string>{"motors"} : link.motors;
