@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "world/sensors/plain_reading.hpp"
 
@@ -48,7 +49,10 @@ WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), 
     add({world.sensors()[i].name, array_type(n), n * sizeof(double), true, false}, Kind::sensor, i);
   }
   for (const auto& [robot, section] : scenario.robots) {
-    if (const auto body = world.catalog().body(section.body.empty() ? robot : section.body)) add_joints(robot, *body);
+    const auto body = world.catalog().body(section.body.empty() ? robot : section.body);
+    if (!body) continue;
+    add_joints(robot, *body);
+    add_motors(robot, *body);
   }
 }
 
@@ -71,6 +75,16 @@ void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
   add_list("joint_positions", Kind::joint_positions, std::move(positions));
   add_list("joint_velocities", Kind::joint_velocities, std::move(velocities));
   add_list("efforts", Kind::efforts, std::move(efforts));
+}
+
+void WorldPlant::add_motors(const std::string& robot, std::uint32_t body) {
+  const world::Multirotor* aircraft = stage_.aircraft().on(body);
+  if (aircraft == nullptr) return;
+  const std::uint32_t first = stage_.world().actuator(aircraft->name() + "/motor1");
+  std::vector<std::uint32_t>& list = lists_.emplace_back(aircraft->rotors());
+  std::iota(list.begin(), list.end(), first);
+  add({robot + "/motors", "float64[" + std::to_string(list.size()) + "]", list.size() * sizeof(double), true, true},
+      Kind::efforts, static_cast<std::uint32_t>(lists_.size() - 1));
 }
 
 void WorldPlant::add_sensor(std::uint32_t index) {
