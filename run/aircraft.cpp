@@ -46,7 +46,8 @@ void place(const AircraftStartSection& start, World& world, std::uint32_t body) 
 
 /// Null: the model has none, and then aircraft have no ground effect.
 std::shared_ptr<const Ground> ground_of(const Scenario& scenario, const Engine& engine) {
-  const bool there = std::ranges::any_of(engine.geometry(), [](const Geometry& g) { return g.name.starts_with("ground"); });
+  const bool there =
+      std::ranges::any_of(engine.geometry(), [](const Geometry& g) { return g.name.starts_with("ground"); });
   if (there) return std::make_shared<const Ground>(engine);
   for (const auto& [name, section] : scenario.aircraft) {
     if (section.ground_effect && section.key_places.contains("ground_effect")) {
@@ -85,9 +86,7 @@ Multirotor* add_one(const std::string& name, const AircraftSection& section, Wor
   return aircraft;
 }
 
-double tilt_of(const Quat& q) {
-  return std::acos(std::clamp(1 - 2 * (q[1] * q[1] + q[2] * q[2]), -1.0, 1.0));
-}
+double tilt_of(const Quat& q) { return std::acos(std::clamp(1 - 2 * (q[1] * q[1] + q[2] * q[2]), -1.0, 1.0)); }
 
 }  // namespace
 

@@ -28,9 +28,9 @@ struct AircraftState {
   double throttle = 0;  // mean of the commands
   double thrust = 0;    // N, all rotors
   double voltage = 0, current = 0, charge = 0;
-  double power = 0;              // W
-  double energy = 0;             // J so far
-  std::array<double, 3> wind{};  // m/s, gusts included
+  double power = 0;                 // W
+  double energy = 0;                // J so far
+  std::array<double, 3> wind{};     // m/s, gusts included
   std::vector<double> rotor_speed;  // rad/s
 };
 ISOCHRON_MESSAGE(AircraftState, "isochron_msgs/msg/AircraftState", stamp, height, speed, airspeed, tilt, throttle,

@@ -91,7 +91,12 @@ void WorldPlant::add_sensor(std::uint32_t index) {
   const world::Sensor& sensor = stage_.sensors()[index];
   const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
   if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
-    return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+    add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+    const auto more = plain_more(sensor.spec());
+    if (!more) return;
+    add({name + "/" + more->word, more->type.name, more->type.size, true, false}, Kind::reading, index);
+    sources_.back().output = 1;
+    return;
   }
   for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
     const world::Output& o = sensor.outputs()[output];
@@ -176,7 +181,8 @@ void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> v
     case Kind::reading: {
       stage_.look(at);
       const world::Sensor& sensor = stage_.sensors()[source.index];
-      world::fill_plain(sensor.spec().type, stage_.reading(source.index, at), value);
+      const auto fill = source.output == 0 ? world::fill_plain : world::fill_plain_more;
+      fill(sensor.spec().type, stage_.reading(source.index, at), value);
       break;
     }
     case Kind::joint_positions:

@@ -58,7 +58,8 @@ class Checker {
   void check_curve(const RotorSection& r, const char* key, const char* factor,
                    const std::vector<std::array<double, 2>>& curve) {
     if (curve.empty()) return;
-    if (r.key_places.contains(factor)) say(r, factor, std::string("has no meaning beside `") + key + "`", "leave it out");
+    if (r.key_places.contains(factor))
+      say(r, factor, std::string("has no meaning beside `") + key + "`", "leave it out");
     double last = 0;
     for (const auto& [speed, value] : curve) {
       if (!(speed > last)) return say(r, key, "must have growing speeds, the first one above 0", "");
@@ -91,6 +92,8 @@ class Checker {
 
 }  // namespace
 
-void check_aircraft(const AircraftSection& section, std::vector<Mistake>& mistakes) { Checker(mistakes).check(section); }
+void check_aircraft(const AircraftSection& section, std::vector<Mistake>& mistakes) {
+  Checker(mistakes).check(section);
+}
 
 }  // namespace isochron

@@ -1,6 +1,6 @@
 #pragma once
-// The part of a scenario's vocabulary that makes bodies of the model fly: rotors, battery, and who flies. The fields are
-// those of world/aircraft; only their spelling is decided here. The air is that of `world.wind`.
+// The part of a scenario's vocabulary that makes bodies of the model fly: rotors, battery, and who flies. The fields
+// are those of world/aircraft; only their spelling is decided here. The air is that of `world.wind`.
 
 #include <array>
 #include <optional>
@@ -93,7 +93,8 @@ template <class V>
 void describe(V& v, AutopilotSection& s) {
   v.optional("hold", s.hold, "where it goes first, m; where it starts if left out");
   v.optional("every", s.every, "how often it acts");
-  v.optional("inertia", s.inertia, "of the aircraft about its axes as it believes it, kg m²; by mass and arms if left out");
+  v.optional("inertia", s.inertia,
+             "of the aircraft about its axes as it believes it, kg m²; by mass and arms if left out");
   v.optional("leash", s.leash, "m that the place it wants to be at may be ahead of it");
   v.optional("max_speed", s.max_speed, "m/s, level");
   v.optional("max_climb", s.max_climb, "m/s");
@@ -136,8 +137,9 @@ void describe(V& v, AircraftSection& s) {
              "more thrust near the ground: the model's fixed geoms whose name begins with `ground`");
   v.optional("battery", s.battery, "left out: full voltage for ever");
   v.optional("start", s.start, "where it starts; as the model has it if left out");
-  v.optional("autopilot", s.autopilot,
-             "flies it by NAME/vx, vy, vz and yaw_rate, and holds its place without; left out: whoever writes its motors");
+  v.optional(
+      "autopilot", s.autopilot,
+      "flies it by NAME/vx, vy, vz and yaw_rate, and holds its place without; left out: whoever writes its motors");
 }
 
 /// What makes no sense of an aircraft by itself, each with its place.

@@ -176,7 +176,8 @@ struct GustsSection : Section {
 };
 template <class V>
 void describe(V& v, GustsSection& s) {
-  v.optional("at_6m", s.at_6m, "m/s of mean wind at 6 m height that makes them, by MIL-F-8785C and the aircraft's height");
+  v.optional("at_6m", s.at_6m,
+             "m/s of mean wind at 6 m height that makes them, by MIL-F-8785C and the aircraft's height");
   v.optional("deviation", s.deviation, "instead, with `length`: along the wind, across it and vertical, m/s");
   v.optional("length", s.length, "m of each; how far apart gusts are");
 }

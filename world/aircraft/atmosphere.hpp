@@ -6,7 +6,7 @@
 
 namespace isochron::world::isa {
 
-inline constexpr double sea_level_pressure = 101325;    // Pa
+inline constexpr double sea_level_pressure = 101325;     // Pa
 inline constexpr double sea_level_temperature = 288.15;  // K
 inline constexpr double sea_level_density = 1.225;       // kg/m³
 inline constexpr double gas_constant = 287.05287;        // J/(kg K), of dry air

@@ -62,9 +62,10 @@ void Autopilot::act(Engine& engine, SimSpan, Wrenches&) {
   const double dt = settings_.every.seconds();
   const Motion m = engine.motion(aircraft_.body());
   follow_wish(m.pose.position, dt);
-  const FlightState state{m.pose.position, m.linear, m.pose.orientation, rotate(conjugate(m.pose.orientation), m.angular)};
-  const auto motors = controller_.step(
-      state, {{goal_[0], goal_[1], goal_[2]}, {wish_[0], wish_[1], wish_[2]}, goal_[3], wish_[3]}, dt);
+  const FlightState state{m.pose.position, m.linear, m.pose.orientation,
+                          rotate(conjugate(m.pose.orientation), m.angular)};
+  const auto motors =
+      controller_.step(state, {{goal_[0], goal_[1], goal_[2]}, {wish_[0], wish_[1], wish_[2]}, goal_[3], wish_[3]}, dt);
   for (std::uint32_t i = 0; i < motors.size(); ++i) aircraft_.command(i, motors[i]);
 }
 

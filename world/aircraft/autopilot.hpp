@@ -3,9 +3,11 @@
 // and heading while none is asked for. What it knows of its state is the truth; the rest is the cascade of
 // flight_controller.hpp, so the vehicle tilts, lags and drifts as one does.
 //
-// Commands: NAME/vx, NAME/vy, NAME/vz in m/s of the world's frame, NAME/yaw_rate in rad/s. Readings: NAME/goal (x y z yaw).
+// Commands: NAME/vx, NAME/vy, NAME/vz in m/s of the world's frame, NAME/yaw_rate in rad/s. Readings: NAME/goal (x y z
+// yaw).
 //
-// Promises: the place that it wants to be at never runs further ahead than `leash`: a wall stops the vehicle, and it does
+// Promises: the place that it wants to be at never runs further ahead than `leash`: a wall stops the vehicle, and it
+// does
 //           not race when the wall ends.
 // Threads:  the world's owner thread. Cost: acts every `every`; never allocates.
 

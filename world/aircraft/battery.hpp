@@ -12,13 +12,13 @@
 namespace isochron::world {
 
 struct BatterySettings {
-  double capacity = 3;         // A h
-  double full = 12.6;          // V without load
-  double empty = 9.9;          // V without load when the charge is used up
-  double resistance = 0.03;    // Ω
-  double efficiency = 0.75;    // of motors and their electronics
-  double electronics = 5;      // W that everything else takes
-  double charge = 1;           // at the start, of the capacity
+  double capacity = 3;       // A h
+  double full = 12.6;        // V without load
+  double empty = 9.9;        // V without load when the charge is used up
+  double resistance = 0.03;  // Ω
+  double efficiency = 0.75;  // of motors and their electronics
+  double electronics = 5;    // W that everything else takes
+  double charge = 1;         // at the start, of the capacity
 };
 
 struct Battery {

@@ -65,8 +65,8 @@ FlightController::FlightController(FlightVehicle vehicle, const FlightGains& gai
   std::vector<std::array<double, 4>> effects;
   std::array<std::array<double, 4>, 4> square{}, inverse{};
   for (const FlightRotor& rotor : vehicle_.rotors) {
-    const std::array<double, 4>& e =
-        effects.emplace_back(std::array<double, 4>{1, rotor.arm[1], -rotor.arm[0], -rotor.direction * vehicle_.torque_ratio});
+    const std::array<double, 4>& e = effects.emplace_back(
+        std::array<double, 4>{1, rotor.arm[1], -rotor.arm[0], -rotor.direction * vehicle_.torque_ratio});
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < 4; ++j) square[i][j] += e[i] * e[j];
     }
@@ -113,8 +113,9 @@ std::span<const double> FlightController::step(const FlightState& state, const F
   const Vec3 spin = rates - state.rates;
   const Vec3& j = vehicle_.inertia;
   const Vec3 momentum{j[0] * state.rates[0], j[1] * state.rates[1], j[2] * state.rates[2]};
-  const Vec3 torque = Vec3{j[0] * gains_.rate * spin[0], j[1] * gains_.rate * spin[1], j[2] * gains_.yaw_rate * spin[2]} +
-                      cross(state.rates, momentum);
+  const Vec3 torque =
+      Vec3{j[0] * gains_.rate * spin[0], j[1] * gains_.rate * spin[1], j[2] * gains_.yaw_rate * spin[2]} +
+      cross(state.rates, momentum);
   mix(vehicle_.mass * std::max(0.0, dot(force, body.z)), torque);
   return motors_;
 }

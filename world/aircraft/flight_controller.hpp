@@ -1,7 +1,7 @@
 #pragma once
-// A cascaded flight controller for a multirotor: position → velocity → attitude → rates → mixer. It knows the vehicle by
-// its mass, inertia and rotors, and gives a command of 0 … 1 for each motor. It depends on nothing but its inputs, so
-// that it serves inside the world (autopilot.hpp) and in a program of its own alike.
+// A cascaded flight controller for a multirotor: position → velocity → attitude → rates → mixer. It knows the vehicle
+// by its mass, inertia and rotors, and gives a command of 0 … 1 for each motor. It depends on nothing but its inputs,
+// so that it serves inside the world (autopilot.hpp) and in a program of its own alike.
 //
 // Frames: the world is x east, y north, z up; the body x forward, y left, z up. Quaternions w x y z.
 // Threads: owner thread. Cost: step() is some 200 ns; never allocates.
@@ -16,8 +16,8 @@ namespace isochron::world {
 
 /// A rotor as the mixer sees it.
 struct FlightRotor {
-  Vec3 arm{};              // from the centre of mass, body frame
-  double direction = 1;    // 1 counter-clockwise seen from above
+  Vec3 arm{};            // from the centre of mass, body frame
+  double direction = 1;  // 1 counter-clockwise seen from above
 };
 
 struct FlightVehicle {
@@ -30,18 +30,18 @@ struct FlightVehicle {
 };
 
 struct FlightGains {
-  double position = 1.2;        // 1/s
-  double velocity = 3.5;        // 1/s
+  double position = 1.2;           // 1/s
+  double velocity = 3.5;           // 1/s
   double velocity_integral = 1.2;  // 1/s²
-  double attitude = 9;          // 1/s
-  double yaw = 4;               // 1/s
-  double rate = 28;             // 1/s
-  double yaw_rate = 10;         // 1/s
-  double max_speed = 4;         // m/s
-  double max_climb = 1.5;       // m/s
-  double max_acceleration = 5;  // m/s², level
-  double max_tilt = 0.6;        // rad
-  double max_yaw_rate = 1.5;    // rad/s
+  double attitude = 9;             // 1/s
+  double yaw = 4;                  // 1/s
+  double rate = 28;                // 1/s
+  double yaw_rate = 10;            // 1/s
+  double max_speed = 4;            // m/s
+  double max_climb = 1.5;          // m/s
+  double max_acceleration = 5;     // m/s², level
+  double max_tilt = 0.6;           // rad
+  double max_yaw_rate = 1.5;       // rad/s
 };
 
 struct FlightState {

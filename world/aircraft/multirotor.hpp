@@ -41,10 +41,10 @@ struct Rotor {
 };
 
 struct RotorSettings {
-  double max_speed = 900;      // rad/s, at full command and full voltage
+  double max_speed = 900;          // rad/s, at full command and full voltage
   RotorCurve thrust{7.4e-6, {}};   // N
   RotorCurve torque{1.18e-7, {}};  // N m
-  double spin_up = 0.025;      // s, time constants
+  double spin_up = 0.025;          // s, time constants
   double spin_down = 0.05;
   double radius = 0.12;        // m, for the ground effect
   double inertia = 3e-5;       // kg m² of rotor and motor about the axis
