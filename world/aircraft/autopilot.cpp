@@ -8,15 +8,15 @@ namespace isochron::world {
 FlightVehicle flight_vehicle(const Engine& engine, const Multirotor& aircraft, const std::optional<Vec3>& inertia) {
   FlightVehicle vehicle;
   const RotorSettings& rotor = aircraft.settings().rotor;
-  const Vec3 centre = engine.catalog().centres[aircraft.body()];
+  vehicle.centre = engine.catalog().centres[aircraft.body()];
+  vehicle.rotors = aircraft.settings().rotors;
   vehicle.mass = engine.catalog().masses[aircraft.body()];
   vehicle.gravity = length(engine.gravity());
   vehicle.max_thrust = rotor.thrust.at(rotor.max_speed);
   vehicle.torque_ratio = rotor.torque.at(rotor.max_speed) / vehicle.max_thrust;
   double arm2 = 0;
   for (const Rotor& one : aircraft.settings().rotors) {
-    const Vec3 arm = one.position - centre;
-    vehicle.rotors.push_back({arm, one.direction});
+    const Vec3 arm = one.position - vehicle.centre;
     arm2 += (arm[0] * arm[0] + arm[1] * arm[1]) / static_cast<double>(aircraft.rotors());
   }
   const double size = vehicle.mass * arm2;

@@ -64,9 +64,10 @@ FlightController::FlightController(FlightVehicle vehicle, const FlightGains& gai
     : vehicle_(std::move(vehicle)), gains_(gains), motors_(vehicle_.rotors.size()) {
   std::vector<std::array<double, 4>> effects;
   std::array<std::array<double, 4>, 4> square{}, inverse{};
-  for (const FlightRotor& rotor : vehicle_.rotors) {
-    const std::array<double, 4>& e = effects.emplace_back(
-        std::array<double, 4>{1, rotor.arm[1], -rotor.arm[0], -rotor.direction * vehicle_.torque_ratio});
+  for (const Rotor& rotor : vehicle_.rotors) {
+    const Vec3 arm = rotor.position - vehicle_.centre;
+    const std::array<double, 4>& e =
+        effects.emplace_back(std::array<double, 4>{1, arm[1], -arm[0], -rotor.direction * vehicle_.torque_ratio});
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < 4; ++j) square[i][j] += e[i] * e[j];
     }

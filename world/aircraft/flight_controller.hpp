@@ -10,18 +10,14 @@
 #include <span>
 #include <vector>
 
+#include "world/aircraft/frame.hpp"
 #include "world/vectors.hpp"
 
 namespace isochron::world {
 
-/// A rotor as the mixer sees it.
-struct FlightRotor {
-  Vec3 arm{};            // from the centre of mass, body frame
-  double direction = 1;  // 1 counter-clockwise seen from above
-};
-
 struct FlightVehicle {
-  std::vector<FlightRotor> rotors;
+  std::vector<Rotor> rotors;
+  Vec3 centre{};  // of mass, in the body's frame
   double mass = 1;
   Vec3 inertia{0.005, 0.005, 0.01};  // kg m²
   double max_thrust = 6;             // N of one rotor at full command; thrust goes with the command squared

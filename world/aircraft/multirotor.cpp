@@ -9,7 +9,6 @@
 namespace isochron::world {
 namespace {
 
-constexpr double degree = 3.14159265358979323846 / 180;
 constexpr double radii_of_effect = 5;  // above so many radii the ground adds less than 0.3 %
 
 Vec3 drag_of(const Vec3& area, const Vec3& through_air) {
@@ -35,24 +34,6 @@ double RotorCurve::at(double speed) const {
 double ground_effect(double radius, double height) {
   const double ratio = radius / (4 * std::max(height, 0.5 * radius));
   return 1 / (1 - ratio * ratio);
-}
-
-std::vector<Rotor> rotors_of(MultirotorFrame frame, double arm, double height) {
-  struct Seat {
-    double angle;  // clockwise from the nose, degrees
-    double direction;
-  };
-  static const std::vector<Seat> quad_x{{45, 1}, {-135, 1}, {-45, -1}, {135, -1}};
-  static const std::vector<Seat> quad_plus{{90, 1}, {-90, 1}, {0, -1}, {180, -1}};
-  static const std::vector<Seat> hexa_x{{90, -1}, {-90, 1}, {-30, -1}, {150, 1}, {30, 1}, {-150, -1}};
-  std::vector<Rotor> rotors;
-  for (const Seat& seat : frame == MultirotorFrame::quad_x      ? quad_x
-                          : frame == MultirotorFrame::quad_plus ? quad_plus
-                                                                : hexa_x) {
-    const double angle = seat.angle * degree;
-    rotors.push_back({{arm * std::cos(angle), -arm * std::sin(angle), height}, {0, 0, 1}, seat.direction});
-  }
-  return rotors;
 }
 
 Multirotor::Multirotor(const Engine& engine, std::string body, MultirotorSettings settings,

@@ -21,6 +21,7 @@
 
 #include "world/aircraft/air.hpp"
 #include "world/aircraft/battery.hpp"
+#include "world/aircraft/frame.hpp"
 #include "world/part.hpp"
 #include "world/vehicle/ground.hpp"
 
@@ -32,12 +33,6 @@ struct RotorCurve {
   double factor = 0;
   std::vector<std::array<double, 2>> points;
   [[nodiscard]] double at(double speed) const;
-};
-
-struct Rotor {
-  Vec3 position{};       // of the hub, in the body's frame
-  Vec3 axis{0, 0, 1};    // along its thrust; of unit length
-  double direction = 1;  // 1: counter-clockwise seen from above (about +axis), −1: clockwise
 };
 
 struct RotorSettings {
@@ -59,14 +54,6 @@ struct MultirotorSettings {
   bool ground_effect = true;
   std::optional<BatterySettings> battery;  // none: full voltage for ever
 };
-
-/// Frames as autopilots number them; `arm` from the middle to a hub, hubs `height` above the body's origin.
-///
-///     quad_x   1 front right ccw, 2 rear left ccw, 3 front left cw, 4 rear right cw
-///     quad_plus 1 right ccw, 2 left ccw, 3 front cw, 4 rear cw
-///     hexa_x   1 right cw, 2 left ccw, 3 front left cw, 4 rear right ccw, 5 front right ccw, 6 rear left cw
-enum class MultirotorFrame { quad_x, quad_plus, hexa_x };
-std::vector<Rotor> rotors_of(MultirotorFrame frame, double arm, double height);
 
 /// Cheeseman and Bennett: thrust near the ground over thrust far from it, at the same speed. Bounded below half a
 /// radius, where a rotor does not fly.
