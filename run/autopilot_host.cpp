@@ -83,8 +83,7 @@ std::vector<std::string> writable_names(const WorldPlant& plant) {
   return names;
 }
 
-AutopilotMotors motors_of(const LinkSection& link, const std::string& robot, Stage& stage,
-                          const WorldPlant& plant) {
+AutopilotMotors motors_of(const LinkSection& link, const std::string& robot, Stage& stage, const WorldPlant& plant) {
   AutopilotMotors motors;
   const std::vector<std::string> names = link.motors.empty() ? std::vector<std::string>{"motors"} : link.motors;
   if (names.size() > autopilot::channels_most) throw InputError(link.place_of("motors"), "`motors` are 32 at most", "");
@@ -192,8 +191,9 @@ void AutopilotHost::add(const std::string& robot, const std::string& name, const
   };
   AutopilotSenses senses(scenario_, robot, link, stage, plant);
   auto dialect = dialect_of(link);
-  ideal_.push_back(setup.name + ": its robot has no sensors for all that " + dialect->name() + " is told; " +
-                   senses.ideal());
+  const std::string& ideal = senses.ideal();
+  ideal_.push_back(ideal.empty() ? ""
+                                 : setup.name + ": its robot has no " + ideal + "; they are told as they truly are");
   names_.push_back(setup.name + ".link");
   waits_ = waits_ || setup.outside;
   std::unique_ptr<AutopilotWire> wire;
@@ -249,7 +249,7 @@ void AutopilotHost::finish(RunReport& report) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const AutopilotReport one = links_[i]->report();
     report.autopilots.push_back(one);
-    report.notes.push_back(ideal_[i]);
+    if (!ideal_[i].empty()) report.notes.push_back(ideal_[i]);
     for (const std::string& note : links_[i]->notes()) report.notes.push_back(note);
     const auto found = std::find_if(report.programs.begin(), report.programs.end(),
                                     [&](const ProgramReport& program) { return program.name == one.name; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/nearest_name.hpp"
 #include "msg/sensor_types.hpp"
@@ -67,8 +68,22 @@ AutopilotSenses::AutopilotSenses(const Scenario& scenario, const std::string& ro
     if (spec.robot + "/" + spec.name != plant.variables()[*gps_].name) continue;
     origin_ = {spec.gps.latitude, spec.gps.longitude, spec.gps.altitude};
   }
-  for (std::uint32_t i = 0; link.ranges.empty() && i < plant.variables().size(); ++i) {
-    const auto& variable = plant.variables()[i];
+  if (gps_) gps_velocity_ = find(robot, "", message_name<GpsVelocityReading>());
+  barometer_ = find(robot, "", message_name<BarometerReading>());
+  magnetometer_ = find(robot, "", message_name<MagnetometerReading>());
+  airspeed_ = find(robot, "", message_name<AirspeedReading>());
+  flow_ = find(robot, "", message_name<OpticalFlowReading>());
+  find_ranges(robot, link);
+  field_ = dipole_at(origin_[0]);
+  for (const auto& [there, what] : {std::pair(gps_.has_value(), "GPS"), std::pair(barometer_.has_value(), "barometer"),
+                                    std::pair(magnetometer_.has_value(), "magnetometer")}) {
+    if (!there) ideal_ += (ideal_.empty() ? "" : ", ") + std::string(what);
+  }
+}
+
+void AutopilotSenses::find_ranges(const std::string& robot, const LinkSection& link) {
+  for (std::uint32_t i = 0; link.ranges.empty() && i < plant_.variables().size(); ++i) {
+    const auto& variable = plant_.variables()[i];
     if (variable.type == message_name<RangeReading>() && variable.name.starts_with(robot + "/")) ranges_.push_back(i);
   }
   for (const std::string& name : link.ranges) {
@@ -80,8 +95,6 @@ AutopilotSenses::AutopilotSenses(const Scenario& scenario, const std::string& ro
     ranges_.push_back(*range);
   }
   ranges_.resize(std::min(ranges_.size(), autopilot::ranges_most));
-  field_ = dipole_at(origin_[0]);
-  ideal_ = gps_ ? "barometer and magnetometer are ideal" : "GPS, barometer and magnetometer are ideal";
 }
 
 std::optional<std::uint32_t> AutopilotSenses::find(const std::string& robot, const std::string& given,
@@ -121,38 +134,72 @@ void AutopilotSenses::fill(SimTime now, autopilot::VehicleState& state) {
   state.latitude = where[0];
   state.longitude = where[1];
   state.altitude = origin_[2] - state.position[2];
-  state.fix.fresh = false;
-  if (gps_) {
-    const auto gps = read<GpsReading>(*gps_, now);
-    state.fix.fresh = gps.number != fix_number_;
-    fix_number_ = gps.number;
-    if (state.fix.fresh) {
-      const bool valid = gps.status >= 0;
-      state.fix = {valid,
-                   true,
-                   gps.latitude,
-                   gps.longitude,
-                   gps.altitude,
-                   std::sqrt(gps.variance[0] + gps.variance[1]),
-                   std::sqrt(gps.variance[2]),
-                   state.velocity};
-    }
-  } else if (now >= next_fix_) {
-    next_fix_ = now + fix_period;
-    state.fix = {true, true, state.latitude, state.longitude, state.altitude, 0.1, 0.1, state.velocity};
-  }
-  state.air.fresh = state.magnetic_fresh = now >= next_slow_;
-  if (state.air.fresh) {
-    next_slow_ = now + slow_period;
-    state.air.pressure = pressure_at(state.altitude);
-    state.air.altitude = state.altitude;
-    state.air.temperature = temperature_at(state.altitude);
-    state.magnetic = rotate_back(state.attitude, field_);
-  }
+  fill_fix(now, state);
+  fill_air(now, state);
+  fill_flow(now, state);
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const auto range = read<RangeReading>(ranges_[i], now);
     state.ranges[i] = range.number > 0 && std::isfinite(range.range) ? std::optional(range.range) : std::nullopt;
   }
+}
+
+void AutopilotSenses::fill_fix(SimTime now, autopilot::VehicleState& state) {
+  state.fix.fresh = false;
+  if (!gps_) {
+    if (now < next_fix_) return;
+    next_fix_ = now + fix_period;
+    state.fix = {true, true, state.latitude, state.longitude, state.altitude, 0.1, 0.1, state.velocity};
+    return;
+  }
+  const auto gps = read<GpsReading>(*gps_, now);
+  if (gps.number == std::exchange(fix_number_, gps.number)) return;
+  state.fix = {gps.status >= 0,
+               true,
+               gps.latitude,
+               gps.longitude,
+               gps.altitude,
+               std::sqrt(gps.variance[0] + gps.variance[1]),
+               std::sqrt(gps.variance[2]),
+               state.velocity};
+  if (!gps_velocity_) return;
+  const auto moves = read<GpsVelocityReading>(*gps_velocity_, now);
+  if (std::isfinite(moves.velocity[0])) state.fix.velocity = autopilot::ned_of_enu(moves.velocity);
+}
+
+void AutopilotSenses::fill_air(SimTime now, autopilot::VehicleState& state) {
+  const bool slow = now >= next_slow_;
+  if (slow) next_slow_ = now + slow_period;
+  state.air.fresh = slow;
+  if (barometer_) {
+    const auto air = read<BarometerReading>(*barometer_, now);
+    state.air = {air.number != std::exchange(air_number_, air.number), air.pressure, air.altitude, air.temperature};
+  } else if (slow) {
+    state.air = {true, pressure_at(state.altitude), state.altitude, temperature_at(state.altitude)};
+  }
+  state.magnetic_fresh = slow;
+  if (magnetometer_) {
+    const auto field = read<MagnetometerReading>(*magnetometer_, now);
+    state.magnetic_fresh = field.number != std::exchange(field_number_, field.number);
+    constexpr double gauss = 1e4;  // in a tesla
+    for (std::size_t i = 0; i < 3; ++i) state.magnetic[i] = autopilot::frd_of_flu(field.field)[i] * gauss;
+  } else if (slow) {
+    state.magnetic = rotate_back(state.attitude, field_);
+  }
+  if (!airspeed_) return;
+  const auto airspeed = read<AirspeedReading>(*airspeed_, now);
+  if (airspeed.number > 0) state.airspeed = airspeed.airspeed;
+}
+
+void AutopilotSenses::fill_flow(SimTime now, autopilot::VehicleState& state) {
+  if (!flow_) return;
+  const auto flow = read<OpticalFlowReading>(*flow_, now);
+  autopilot::VehicleState::Flow& told = state.flow.emplace();
+  told.fresh = flow.number != std::exchange(flow_number_, flow.number);
+  told.over_us = static_cast<std::uint32_t>(flow.integration_time * 1e6);
+  told.moved = {flow.flow[0], -flow.flow[1]};  // about forward and right
+  told.gyro = autopilot::frd_of_flu(flow.gyro);
+  told.distance = std::isfinite(flow.distance) ? flow.distance : -1;
+  told.quality = static_cast<std::uint8_t>(std::clamp(flow.quality, 0.0, 1.0) * 255);
 }
 
 }  // namespace isochron

@@ -29,6 +29,9 @@ class Finder {
   std::vector<Mistake> find() {
     for (const auto& [name, robot] : scenario_.robots) look_at(name, robot);
     look_at(scenario_.time);
+    if (scenario_.world && scenario_.world->wind && scenario_.aircraft.empty()) {
+      unless_given(*scenario_.world->wind, "gusts", "this scenario has no aircraft that could meet them");
+    }
     if (!has_stack()) {
       unless_given(scenario_, "networks", "no program of this scenario has `clock: virtual` and a simulated system");
     }

@@ -54,7 +54,15 @@ class Checker {
     if (!scenario_.vehicles.empty() && !scenario_.world) {
       say(scenario_, "vehicles", "need a `world` to drive in", "add `world: {model: …}`");
     }
+    if (!scenario_.aircraft.empty() && !scenario_.world) {
+      say(scenario_, "aircraft", "need a `world` to fly in", "add `world: {model: …}`");
+    }
     for (const auto& [name, vehicle] : scenario_.vehicles) check_driver(vehicle.driver);
+    for (const auto& [name, aircraft] : scenario_.aircraft) {
+      check_aircraft(aircraft, mistakes_);
+      const bool drives = std::ranges::any_of(scenario_.vehicles, [&n = name](const auto& v) { return v.first == n; });
+      if (drives) mistakes_.push_back({aircraft.place, "`" + name + "` is a vehicle already", "leave one of them out"});
+    }
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
     for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
@@ -68,6 +76,22 @@ class Checker {
   }
   void check_world(const WorldSection& world) {
     if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be positive", "");
+    if (world.wind && world.wind->gusts) check_gusts(*world.wind->gusts);
+  }
+  void check_gusts(const GustsSection& gusts) {
+    if (gusts.at_6m < 0) say(gusts, "at_6m", "must not be negative", "");
+    if (gusts.deviation.has_value() != gusts.length.has_value()) {
+      mistakes_.push_back({gusts.place, "gusts need both `deviation` and `length`, or `at_6m`", ""});
+    }
+    if (gusts.deviation && gusts.key_places.contains("at_6m")) {
+      say(gusts, "at_6m", "has no meaning beside `deviation`", "leave one of them out");
+    }
+    for (const double x : gusts.deviation.value_or(std::array<double, 3>{})) {
+      if (!(x >= 0)) say(gusts, "deviation", "must not be negative", "");
+    }
+    for (const double x : gusts.length.value_or(std::array<double, 3>{1, 1, 1})) {
+      if (!(x > 0)) say(gusts, "length", "must be positive", "");
+    }
   }
   void check_driver(const DriverSection& driver) {
     if (!driver.file.empty() && !driver.path.empty()) {

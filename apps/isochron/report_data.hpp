@@ -134,6 +134,15 @@ struct VehicleFigures {
   double travel_most = 0, load_least = 1e300;         // m, N
 };
 
+/// What one aircraft did; the last line is of those with a battery.
+struct AircraftFigures {
+  std::string name;
+  Line height;                                                           // m over time, every peak kept
+  double distance = 0, flown_s = 0, height_most = 0;                     // m, s
+  double speed_most = 0, airspeed_most = 0, tilt_most = 0;               // m/s, rad
+  double energy = 0, power_most = 0, charge = 1, voltage_least = 1e300;  // J, W, share, V
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -168,6 +177,7 @@ struct RunData {
   std::vector<Variable> variables;
   std::vector<Lane> lanes;
   std::vector<VehicleFigures> vehicles;
+  std::vector<AircraftFigures> aircraft;
 
   /// The most that a coherent run may drift: max(quantum, step), and for agents three heartbeats. Nothing if neither is
   /// known.
