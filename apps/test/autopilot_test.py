@@ -76,12 +76,13 @@ class Autopilots(unittest.TestCase):
             name: flight
             duration: 40s
             world: {{model: {ROOT}/models/uav.xml, step: {step}}}
+            aircraft: {{uav: {{frame: quad_x}}}}
             robots:
               uav:
                 sensors: {{imu: {{type: imu, site: imu, every: 2.5ms}}}}
                 programs:
                   pilot:
-                    link: {{{link}, motors: [rotor_fr, rotor_rl, rotor_fl, rotor_rr]}}
+                    link: {{{link}}}
                     {program}
             time: {{{time_}}}
             {more}
@@ -358,11 +359,24 @@ class Autopilots(unittest.TestCase):
         file = self.scenario("px4: {}")
         with open(file) as scenario:
             text = scenario.read()
+        model = os.path.join(self.folder, "model.xml")
+        with open(model, "w") as out:
+            out.write('<mujoco><worldbody><body name="uav"><freejoint/><geom size="0.1"/><site name="imu"/></body></worldbody>'
+                      '<actuator><general name="up" site="imu" gear="0 0 1 0 0 0" ctrllimited="true" ctrlrange="0 6"/>'
+                      '</actuator></mujoco>')
+        text = text.replace(os.path.join(ROOT, "models/uav.xml"), model).replace("aircraft: {uav: {frame: quad_x}}", "")
         with open(file, "w") as scenario:
-            scenario.write(text.replace(", motors: [rotor_fr, rotor_rl, rotor_fl, rotor_rr]", ""))
+            scenario.write(text)
         said = self.refused(file)
         self.assertIn("robot `uav` has no `motors`", said)
-        self.assertIn("rotor_fl, rotor_fr, rotor_rl, rotor_rr", said)
+        self.assertIn("name those of channel 1, 2, …, of: up", said)
+        with open(file, "w") as scenario:
+            scenario.write(text.replace("px4: {}", "px4: {}, motors: [up, down]"))
+        self.assertIn("`motors` names `down`, which is no actuator", self.refused(file))
+        with open(file, "w") as scenario:
+            scenario.write(text.replace("px4: {}", "px4: {}, motors: [up]"))
+        done = subprocess.run([ISOCHRON, "check", file], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_keys_that_do_nothing_are_said(self):
         file = self.scenario("px4: {}", program="priority: 3")

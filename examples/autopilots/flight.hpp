@@ -96,7 +96,7 @@ class Controller {
  public:
   explicit Controller(const Airframe& frame) : frame_(frame) {}
 
-  /// Of the motors front right, rear left, front left, rear right: 0 to 1.
+  /// Of the motors front right, rear left, front left, rear right: 0 to 1, thrust goes with the square.
   std::array<double, 4> fly(const State& state, const Mission::Goal& goal) {
     const double step = last_ < 0 ? 0 : limited(state.time - last_, 0.1);
     last_ = state.time;
@@ -137,7 +137,7 @@ class Controller {
     const std::array<double, 4> forces{all - roll + pitch + yaw, all + roll - pitch + yaw, all + roll + pitch - yaw,
                                        all - roll - pitch - yaw};
     std::array<double, 4> motors{};
-    for (std::size_t i = 0; i < 4; ++i) motors[i] = std::min(1.0, std::max(0.0, forces[i] / frame_.most));
+    for (std::size_t i = 0; i < 4; ++i) motors[i] = std::sqrt(std::min(1.0, std::max(0.0, forces[i] / frame_.most)));
     return motors;
   }
 
