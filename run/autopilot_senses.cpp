@@ -183,7 +183,7 @@ void AutopilotSenses::fill_air(SimTime now, autopilot::VehicleState& state) {
     constexpr double gauss = 1e4;  // in a tesla
     for (std::size_t i = 0; i < 3; ++i) state.magnetic[i] = autopilot::frd_of_flu(field.field)[i] * gauss;
   } else if (slow) {
-    state.magnetic = rotate_back(state.attitude, field_);
+    state.magnetic = autopilot::rotate_back(state.attitude, field_);
   }
   if (!airspeed_) return;
   const auto airspeed = read<AirspeedReading>(*airspeed_, now);

@@ -156,7 +156,7 @@ class Error {
     most_ = std::max(most_, distance);
     ++count_;
   }
-  [[nodiscard]] double rms() const { return count_ == 0 ? 0 : std::sqrt(sum_ / count_); }
+  [[nodiscard]] double rms() const { return count_ == 0 ? 0 : std::sqrt(sum_ / static_cast<double>(count_)); }
   [[nodiscard]] double most() const { return most_; }
 
  private:

@@ -45,6 +45,7 @@ class Pilot {
 
   /// Nothing: it has landed.
   std::optional<std::array<double, 4>> fly(const flight::State& state) {
+    using flight::operator-;
     if (!mission_) {
       began_ = state.time;
       mission_ = std::make_unique<flight::Mission>(state.position, options_.height, options_.side, 0.8);
@@ -54,7 +55,6 @@ class Pilot {
     const auto goal = mission_->at(time);
     const double off = flight::length(goal.position - state.position);
     if (mission_->cruises(time)) error_.add(off);
-    highest_ = std::max(highest_, -state.position[2]);
     if (goal.done || time > options_.stop) {
       std::printf("landed after %.1f s, %.2f m from where it began; on the way %.3f m off (rms), %.3f m at most\n",
                   time, std::hypot(state.position[0] - goal.position[0], state.position[1] - goal.position[1]),
@@ -71,7 +71,7 @@ class Pilot {
   flight::Controller controller_{flight::Airframe{}};
   flight::Error error_;
   flight::Burden burden_;
-  double began_ = 0, highest_ = 0;
+  double began_ = 0;
 };
 
 // ---- ArduPilot: --model JSON
