@@ -16,8 +16,8 @@ constexpr std::size_t most_names = 200000;  // a file could claim any number
 constexpr const char* turn_type = "isochron_msgs/Turn";
 
 /// Topics under which the rest of the topic is what the record is about.
-constexpr std::array<std::string_view, 5> kinds_of_record{"/vehicles/", "/deadlines/", "/turns/", "/programs/",
-                                                          "/isochron/"};
+constexpr std::array<std::string_view, 6> kinds_of_record{"/vehicles/", "/aircraft/", "/deadlines/",
+                                                          "/turns/",    "/programs/", "/isochron/"};
 
 std::string prefix_of(const std::string& topic) {
   for (const std::string_view kind : kinds_of_record) {

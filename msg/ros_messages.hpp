@@ -106,6 +106,27 @@ struct NavSatFix {
 ISOCHRON_MESSAGE(NavSatFix, "sensor_msgs/msg/NavSatFix", header, status, latitude, longitude, altitude,
                  position_covariance, position_covariance_type)
 
+struct FluidPressure {
+  std_msgs::Header header;
+  double fluid_pressure = 0;  // Pa
+  double variance = 0;
+};
+ISOCHRON_MESSAGE(FluidPressure, "sensor_msgs/msg/FluidPressure", header, fluid_pressure, variance)
+
+struct Temperature {
+  std_msgs::Header header;
+  double temperature = 0;  // °C
+  double variance = 0;
+};
+ISOCHRON_MESSAGE(Temperature, "sensor_msgs/msg/Temperature", header, temperature, variance)
+
+struct MagneticField {
+  std_msgs::Header header;
+  geometry_msgs::Vector3 magnetic_field;  // T
+  std::array<double, 9> magnetic_field_covariance{};
+};
+ISOCHRON_MESSAGE(MagneticField, "sensor_msgs/msg/MagneticField", header, magnetic_field, magnetic_field_covariance)
+
 struct Range {
   std_msgs::Header header;
   std::uint8_t radiation_type = 1;  // 0 ultrasound, 1 infrared
@@ -186,6 +207,40 @@ struct ContactState {
 };
 ISOCHRON_MESSAGE(ContactState, "isochron_msgs/msg/ContactState", header, touching, contacts, force, other, position,
                  normal)
+
+/// What a satellite receiver says beside its fix.
+struct GpsVelocity {
+  std_msgs::Header header;
+  std::int32_t satellites = 0;                  // used
+  geometry_msgs::Vector3 velocity;              // m/s: east, north, up
+  std::array<double, 9> velocity_covariance{};  // (m/s)²
+  double horizontal_dilution = 0;
+  double vertical_dilution = 0;
+  double horizontal_accuracy = 0;  // m, one standard deviation
+  double vertical_accuracy = 0;    // m
+};
+ISOCHRON_MESSAGE(GpsVelocity, "isochron_msgs/msg/GpsVelocity", header, satellites, velocity, velocity_covariance,
+                 horizontal_dilution, vertical_dilution, horizontal_accuracy, vertical_accuracy)
+
+/// A Pitot tube.
+struct Airspeed {
+  std_msgs::Header header;
+  double airspeed = 0;               // m/s, as the pressure says at sea level
+  double differential_pressure = 0;  // Pa
+  double temperature = 0;            // °C
+};
+ISOCHRON_MESSAGE(Airspeed, "isochron_msgs/msg/Airspeed", header, airspeed, differential_pressure, temperature)
+
+/// A camera that looks at the ground and says how its picture moved; see OpticalFlowReading.
+struct OpticalFlow {
+  std_msgs::Header header;
+  std::array<double, 2> flow{};  // rad
+  std::array<double, 3> gyro{};  // rad
+  double integration_time = 0;   // s
+  double distance = 0;           // m
+  double quality = 0;            // 0 … 1
+};
+ISOCHRON_MESSAGE(OpticalFlow, "isochron_msgs/msg/OpticalFlow", header, flow, gyro, integration_time, distance, quality)
 
 /// A sensor that the model itself declares.
 struct Values {

@@ -44,6 +44,61 @@ struct GpsReading {
 ISOCHRON_MESSAGE(GpsReading, "isochron_msgs/msg/GpsReading", stamp, number, status, latitude, longitude, altitude,
                  variance)
 
+/// Of a `gps` with `velocity: true`, as `NAME/velocity`: how fast it moves, and how good the fix is.
+struct GpsVelocityReading {
+  SimTime stamp;
+  std::uint64_t number = 0;
+  std::int64_t satellites = 0;       // used; fewer than 4: no fix, and the velocity is not a number
+  std::array<double, 3> velocity{};  // m/s: east, north, up
+  std::array<double, 3> variance{};  // (m/s)²
+  double horizontal_dilution = 0;
+  double vertical_dilution = 0;
+  double horizontal_accuracy = 0;  // m, one standard deviation
+  double vertical_accuracy = 0;    // m
+};
+ISOCHRON_MESSAGE(GpsVelocityReading, "isochron_msgs/msg/GpsVelocityReading", stamp, number, satellites, velocity,
+                 variance, horizontal_dilution, vertical_dilution, horizontal_accuracy, vertical_accuracy)
+
+struct BarometerReading {
+  SimTime stamp;
+  std::uint64_t number = 0;
+  double pressure = 0;     // Pa
+  double altitude = 0;     // m above mean sea level, by the standard atmosphere
+  double temperature = 0;  // °C
+};
+ISOCHRON_MESSAGE(BarometerReading, "isochron_msgs/msg/BarometerReading", stamp, number, pressure, altitude, temperature)
+
+struct MagnetometerReading {
+  SimTime stamp;
+  std::uint64_t number = 0;
+  std::array<double, 3> field{};  // T, in the sensor's frame
+};
+ISOCHRON_MESSAGE(MagnetometerReading, "isochron_msgs/msg/MagnetometerReading", stamp, number, field)
+
+struct AirspeedReading {
+  SimTime stamp;
+  std::uint64_t number = 0;
+  double airspeed = 0;               // m/s along the sensor's x, as the pressure says at sea level
+  double differential_pressure = 0;  // Pa, total less static; negative when the air comes from behind
+  double temperature = 0;            // °C
+};
+ISOCHRON_MESSAGE(AirspeedReading, "isochron_msgs/msg/AirspeedReading", stamp, number, airspeed, differential_pressure,
+                 temperature)
+
+/// Angles since the reading before, about the axes of the sensor's frame (x forward, y left, z up): what the picture of
+/// the ground moved, and what the sensor's own gyroscope says that it turned.
+struct OpticalFlowReading {
+  SimTime stamp;
+  std::uint64_t number = 0;
+  std::array<double, 2> flow{};  // rad about x and y; turning and moving together
+  std::array<double, 3> gyro{};  // rad about x, y, z
+  double integration_time = 0;   // s
+  double distance = 0;           // m to the ground along the axis; not a number if there is none in reach
+  double quality = 0;            // 0 (nothing) … 1
+};
+ISOCHRON_MESSAGE(OpticalFlowReading, "isochron_msgs/msg/OpticalFlowReading", stamp, number, flow, gyro,
+                 integration_time, distance, quality)
+
 struct RangeReading {
   SimTime stamp;
   std::uint64_t number = 0;

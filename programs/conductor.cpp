@@ -35,6 +35,7 @@ Outcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
     take_control();
     interference_ = std::make_unique<Interference>();
     watch_.restart();
+    for (auto& [correspondent, post] : correspondents_) correspondent->enter(system_.get());
     exchange_with_correspondents();
     loop(stop, progress);
   }
@@ -166,7 +167,17 @@ void Conductor::step_world(SimTime to) {
 
 void Conductor::exchange_with_correspondents() {
   for (auto& [correspondent, post] : correspondents_) {
+    const bool waits = correspondent->waits_outside();
+    if (waits) {
+      rest_lanes();
+      watch_.was(&Accounting::coordination);
+    }
     correspondent->exchange(post, timeline_->world(), timeline_->boundary());
+    if (waits) watch_.was(&Accounting::waited);
+    if (const auto over = correspondent->over()) {
+      stopping_ = true;
+      if (!over->empty()) stop_with(*over);
+    }
   }
 }
 

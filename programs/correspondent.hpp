@@ -21,6 +21,8 @@
 
 namespace isochron::programs {
 
+class System;
+
 /// The desk, as a correspondent uses it. Who it is, is its place in Correspondent::names().
 class Post {
  public:
@@ -53,6 +55,14 @@ class Correspondent {
   /// "car01/v2x": the robot, and what its programs call it.
   [[nodiscard]] virtual const std::vector<std::string>& names() const = 0;
   virtual void exchange(Post& post, SimTime now, SimTime until) = 0;
+  /// The run begins. `system`: that of its stacks, where it may have sockets; null: there is none.
+  virtual void enter(System* /*system*/) {}
+  /// The run is over, and its system goes.
+  virtual void leave() {}
+  /// Whether somebody outside is waited for in exchange(): programs that compute are kept meanwhile.
+  [[nodiscard]] virtual bool waits_outside() const { return false; }
+  /// Asked after each exchange: why the run is to end; "" = because all is done; nothing: it goes on.
+  [[nodiscard]] virtual std::optional<std::string> over() const { return std::nullopt; }
 };
 
 }  // namespace isochron::programs

@@ -84,6 +84,7 @@ Conductor::Conductor(Plant& plant, const std::vector<RobotSpec>& robots, const C
 }
 
 Conductor::~Conductor() {
+  for (auto& [correspondent, post] : correspondents_) correspondent->leave();
   lanes_.reset();
   for (auto& m : members_) {  // all of them first: one that spins may keep another from dying
     if (m->process) m->process->kill_group(SIGKILL);

@@ -164,15 +164,20 @@ Scenario without_targets(const Scenario& scenario) {
   Scenario here = scenario;
   std::erase_if(here.robots, [&](auto& robot) {
     auto& programs = robot.second.programs;
-    const auto boards =
-        std::erase_if(programs, [&](const auto& program) { return runs_on_target(scenario, program.second); });
+    const auto boards = std::erase_if(programs, [&](const auto& program) {
+      return runs_on_target(scenario, program.second) || flies_from_outside(program.second);
+    });
     return boards > 0 && programs.empty();
   });
   return here;
 }
 
 void check_boards(const Scenario& scenario) {
-  if (target_specs(scenario).empty() && scenario.time.mode == Mode::hil) {
+  const bool flown = std::any_of(scenario.robots.begin(), scenario.robots.end(), [](const auto& robot) {
+    return std::any_of(robot.second.programs.begin(), robot.second.programs.end(),
+                       [](const auto& program) { return program.second.link.has_value(); });
+  });
+  if (target_specs(scenario).empty() && !flown && scenario.time.mode == Mode::hil) {
     throw InputError(scenario.time.place_of("mode"), "no program of this scenario runs on a target",
                      "leave `library`, `clock` and `compute` of one out, or use mode consistent");
   }

@@ -22,7 +22,7 @@
 namespace isochron {
 
 std::vector<programs::TargetSpec> target_specs(const Scenario& scenario);
-/// The scenario without its boards: what runs here.
+/// The scenario without its boards and the autopilots outside: what runs here.
 Scenario without_targets(const Scenario& scenario);
 /// Throws InputError for what cannot be listened on.
 void check_boards(const Scenario& scenario);

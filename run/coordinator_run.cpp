@@ -11,6 +11,7 @@
 #include "programs/policy_library.hpp"
 #include "programs/policy_tree.hpp"
 #include "programs/system/address.hpp"
+#include "run/autopilot_host.hpp"
 #include "run/board_host.hpp"
 #include "run/coordinator_specs.hpp"
 #include "run/library_program.hpp"
@@ -427,9 +428,10 @@ void check_coordinator(const Scenario& scenario) {
   const Scenario here = without_targets(scenario);
   check_executables(here);
   Stage stage(scenario);
-  const WorldPlant plant(stage, scenario);
+  WorldPlant plant(stage, scenario);
   (void)robot_specs(here, libraries_of(here, stage, plant));
   (void)network_specs(scenario);
+  if (has_autopilots(scenario)) AutopilotHost(scenario, stage, plant, {}, false);
 }
 
 namespace {
@@ -457,6 +459,8 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   std::vector<RobotSpec> robots = robot_specs(here, libraries_of(here, stage, plant));
   for (RobotSpec& robot : robots) tie_to_faults(robot, stage.faults());
   auto [names, speeds] = programs::numbered(robots);
+  std::optional<AutopilotHost> autopilots;
+  if (has_autopilots(scenario)) autopilots.emplace(scenario, stage, plant, how.stopping);
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   std::optional<BoardHost> host;
@@ -465,11 +469,22 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     names.push_back(target.name);
     speeds.emplace_back();
   }
+  if (autopilots) {
+    how.correspondents.push_back(&*autopilots);
+    for (const std::string& name : autopilots->names()) {
+      names.push_back(name);
+      speeds.emplace_back();
+    }
+  }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
   StallRecord stalls(record, watch, report.notes);
   how.on_stall = [&](const auto& all) { stalls.tell(wait_records(all, scenario.time.stall)); };
   SimTime until = SimTime::zero() + scenario.duration;
+  if (autopilots) {
+    autopilots->set_on_stall(how.on_stall);
+    autopilots->begin();
+  }
   if (host) {
     host->begin(options.on_listening);
     how = beside_boards(std::move(how), scenario, *host);
@@ -483,6 +498,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
 
   fill(outcome, report);
   if (host) host->finish(report);
+  if (autopilots) autopilots->finish(report);
   if (!outcome.completed) {
     report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
     report.why = outcome.why_ended;

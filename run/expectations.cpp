@@ -62,6 +62,7 @@ Names names_of_stage(const Scenario& scenario) {
   const Stage stage(scenario);
   add<world::WorldState>(names, "/world/state", state_names(stage.catalog()));
   for (const auto& [name, vehicle] : scenario.vehicles) add<VehicleState>(names, "/vehicles/" + name);
+  for (const auto& [name, one] : scenario.aircraft) add<AircraftState>(names, "/aircraft/" + name);
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
       const std::string full = robot + "/" + name;

@@ -37,6 +37,10 @@ world::SensorSpec sensor_spec(const std::string& robot, const RobotSection& owne
   spec.range = s.range;
   spec.lidar = s.lidar;
   spec.picture = s.picture;
+  spec.barometer = s.barometer;
+  spec.magnetometer = s.magnetometer;
+  spec.airspeed = s.airspeed;
+  spec.optical_flow = s.optical_flow;
   return spec;
 }
 

@@ -67,6 +67,9 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
       const ComputeSection& compute = program.compute ? *program.compute : scenario.time.compute;
       if (runs_on_target(scenario, program)) {
         spoilers.push_back(robot + "/" + name + ": it runs on a target");
+      } else if (flies_from_outside(program)) {
+        spoilers.push_back(robot + "/" + name +
+                           ": it flies from outside, in lock-step; the run repeats if it says the same again");
       } else if (scenario.time.mode != Mode::callback && compute.contract == Contract::measured &&
                  scenario.time.mode != Mode::repeatable) {
         spoilers.push_back(robot + "/" + name + ": its computing is measured");

@@ -19,6 +19,7 @@
 #include "expect/outcome.hpp"
 #include "journal/journal.hpp"
 #include "run/agents_report.hpp"
+#include "run/autopilot_report.hpp"
 #include "run/hil_report.hpp"
 #include "run/run_control.hpp"
 #include "scenario/scenario.hpp"
@@ -117,6 +118,7 @@ struct RunReport {
   std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
   std::optional<HilReport> hil;
+  std::vector<AutopilotReport> autopilots;
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
   std::vector<std::string> not_repeatable;  // who keeps it from being the same twice, and why; none = it repeats

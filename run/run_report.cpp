@@ -78,6 +78,30 @@ Json hil_json(const HilReport& report) {
           {"refused", report.refused}, {"verdict", report.verdict}, {"targets", targets}};
 }
 
+Json to_json(const AutopilotReport& a) {
+  return {{"name", a.name},
+          {"protocol", a.protocol},
+          {"where", a.where},
+          {"time", a.time},
+          {"every_s", a.every_s},
+          {"frames", a.frames},
+          {"answers", a.answers},
+          {"overruns", a.overruns},
+          {"missed", a.missed},
+          {"response_mean_s", a.response_mean_s},
+          {"response_most_s", a.response_most_s},
+          {"world_waited_s", a.waited_s},
+          {"world_waited_most_s", a.waited_most_s},
+          {"first_controls_s", a.first_s},
+          {"wrong_packets", a.wrong},
+          {"not_numbers", a.not_numbers},
+          {"strangers", a.strangers},
+          {"skipped", a.skipped},
+          {"ahead", a.ahead},
+          {"restarts", a.restarts},
+          {"losses", a.losses}};
+}
+
 Json to_json(const AgentClientReport& c) {
   return {{"name", c.name},          {"agents", c.agents},     {"heartbeats", c.heartbeats},
           {"waits", c.waits},        {"waited_s", c.waited_s}, {"oldest_s", c.oldest_s},
@@ -174,6 +198,10 @@ std::string to_json(const RunReport& report) {
   if (report.record.bytes > 0) json["journal"]["bytes"] = report.record.bytes;
   if (!report.expectations.empty()) json["expectations"] = Json::parse(to_json(report.expectations));
   if (report.hil) json["hil"] = hil_json(*report.hil);
+  if (!report.autopilots.empty()) {
+    json["autopilots"] = Json::array();
+    for (const AutopilotReport& one : report.autopilots) json["autopilots"].push_back(to_json(one));
+  }
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);
   return json_text(json);

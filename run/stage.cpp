@@ -36,7 +36,17 @@ world::PenaltyWalls::Settings settings_of(const WallsSection& walls) {
   return {walls.half_width, walls.reach, walls.stiffness};
 }
 
-std::unique_ptr<world::World> make_world(const Scenario& scenario, world::PenaltyWalls*& walls, world::Wind*& wind) {
+/// The wind's plain drag is not for aircraft, which have one of their own.
+std::vector<std::uint32_t> bodies_in_wind(const Scenario& scenario, const world::Catalog& catalog) {
+  std::vector<std::uint32_t> bodies = free_bodies(catalog);
+  std::erase_if(bodies, [&](std::uint32_t body) {
+    return std::ranges::any_of(scenario.aircraft, [&](const auto& one) { return one.first == catalog.bodies[body]; });
+  });
+  return bodies;
+}
+
+std::unique_ptr<world::World> make_world(const Scenario& scenario, world::PenaltyWalls*& walls, world::Wind*& wind,
+                                         std::unique_ptr<Aircraft>& aircraft) {
   const WorldSection& section = *scenario.world;
   auto world =
       std::make_unique<world::World>(world::load_engine(engine_of(scenario), section.model.path), section.step);
@@ -47,18 +57,20 @@ std::unique_ptr<world::World> make_world(const Scenario& scenario, world::Penalt
     world->add(std::move(made));
   }
   if (section.wind) {
-    auto made = std::make_unique<world::Wind>(bodies, section.wind->velocity, section.wind->drag);
+    auto made = std::make_unique<world::Wind>(bodies_in_wind(scenario, world->catalog()), section.wind->velocity,
+                                              section.wind->drag);
     wind = made.get();
     world->add(std::move(made));
   }
   add_vehicles(scenario, *world);
+  aircraft = std::make_unique<Aircraft>(scenario, *world);
   return world;
 }
 
 }  // namespace
 
 Stage::Stage(const Scenario& scenario)
-    : world_(make_world(scenario, walls_, wind_)),
+    : world_(make_world(scenario, walls_, wind_, aircraft_)),
       catalog_(world_->whole_catalog()),
       scenario_(scenario),
       faults_(scenario.faults.seed.value_or(scenario.seed)),
@@ -144,6 +156,7 @@ void Stage::begin(RunRecord& record, RunWatch& watch, SimSpan every) {
   transform_channel_ = journal.channel<tf2_msgs::TFMessage>("/tf", {.in_digest = false});
   joint_channel_ = journal.channel<sensor_msgs::JointState>("/joint_states", {.in_digest = false});
   vehicles_.begin(journal);
+  aircraft_->begin(journal);
   begin_readings(journal, record.producer());
   record_scene();
   record_state();
@@ -228,6 +241,8 @@ bool Stage::obey(const Mark& mark) {
     const auto found = std::ranges::find(actuators, mark.about, &world::ActuatorInfo::name);
     if (found == actuators.end()) return false;
     return command(static_cast<std::uint32_t>(found - actuators.begin()), mark.at, mark.force[0]).ok();
+  } else if (mark.what == "blade") {
+    return aircraft_->lose_blade(mark.about, mark.force[0]);
   } else if (mark.what == "change") {
     return change(mark);
   } else if (SensorFaults::is_one(mark.what)) {
@@ -292,6 +307,7 @@ void Stage::apply() {
 void Stage::apply_fields(const Scenario& scenario) {
   const WorldSection& section = *scenario.world;
   const auto bodies = free_bodies(world_->catalog());
+  aircraft_->set_air(scenario);
   if (walls_ == nullptr && section.walls) {
     auto made = std::make_unique<world::PenaltyWalls>(bodies, settings_of(*section.walls));
     walls_ = made.get();
@@ -300,7 +316,8 @@ void Stage::apply_fields(const Scenario& scenario) {
     walls_->set(section.walls ? settings_of(*section.walls) : world::PenaltyWalls::Settings{0, 0, 0});
   }
   if (wind_ == nullptr && section.wind) {
-    auto made = std::make_unique<world::Wind>(bodies, section.wind->velocity, section.wind->drag);
+    auto made = std::make_unique<world::Wind>(bodies_in_wind(scenario, world_->catalog()), section.wind->velocity,
+                                              section.wind->drag);
     wind_ = made.get();
     disturbance_->add(std::move(made));
   } else if (wind_ != nullptr) {
@@ -373,6 +390,7 @@ void Stage::record_state() {
   fill(transforms_, state_, world_->catalog());
   producer.write(transform_channel_, state_.time, transforms_);
   vehicles_.write(producer, state_);
+  aircraft_->write(producer, state_);
   fill(joints_, state_, world_->catalog());
   if (!joints_.name.empty()) producer.write(joint_channel_, state_.time, joints_);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "run/aircraft.hpp"
 #include "run/disturbance.hpp"
 #include "run/injected_faults.hpp"
 #include "run/run_record.hpp"
@@ -44,6 +45,7 @@ class Stage {
   [[nodiscard]] world::WorldView view() { return world::WorldView(*world_, scene_.get()); }
   /// A sensor's newest reading at `at`, as whoever reads it gets it: a blind one gives what it had before. Null: none.
   [[nodiscard]] const world::Reading* reading(std::uint32_t sensor, SimTime at) const;
+  [[nodiscard]] const Aircraft& aircraft() const { return *aircraft_; }
   /// What a person or a timeline broke.
   [[nodiscard]] InjectedFaults& faults() { return faults_; }
   /// For a stage that mirrors a world: what `slow` does from `now` on.
@@ -96,6 +98,7 @@ class Stage {
 
   world::PenaltyWalls* walls_ = nullptr;  // the world's, or added later; null: there are none
   world::Wind* wind_ = nullptr;
+  std::unique_ptr<Aircraft> aircraft_;
   std::unique_ptr<world::World> world_;
   world::Catalog catalog_;
   std::unique_ptr<world::SensorSet> sensors_;

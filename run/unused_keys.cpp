@@ -8,12 +8,13 @@ namespace isochron {
 namespace {
 
 /// How a program takes part; every key below is for some of these.
-enum class Part { executable, library, target, on_the_wall_clock, library_on_the_wall_clock };
+enum class Part { executable, library, target, outside, on_the_wall_clock, library_on_the_wall_clock };
 
 Part part_of(const Scenario& scenario, const ProgramSection& program) {
   const bool library = !program.library.empty();
   if (scenario.time.mode == Mode::realtime) return library ? Part::library_on_the_wall_clock : Part::on_the_wall_clock;
   if (runs_on_target(scenario, program)) return Part::target;
+  if (flies_from_outside(program)) return Part::outside;
   return library ? Part::library : Part::executable;
 }
 
@@ -28,10 +29,14 @@ class Finder {
   std::vector<Mistake> find() {
     for (const auto& [name, robot] : scenario_.robots) look_at(name, robot);
     look_at(scenario_.time);
+    if (scenario_.world && scenario_.world->wind && scenario_.aircraft.empty()) {
+      unless_given(*scenario_.world->wind, "gusts", "this scenario has no aircraft that could meet them");
+    }
     if (!has_stack()) {
       unless_given(scenario_, "networks", "no program of this scenario has `clock: virtual` and a simulated system");
     }
-    if (!has_boards(scenario_)) unless_given(scenario_, "hil", "no program of this scenario runs on a board");
+    if (!has_boards(scenario_) && !has_outside())
+      unless_given(scenario_, "hil", "no program of this scenario runs on a board");
     if (scenario_.flows.key_places.contains("executor") && !runs_as_flows(scenario_) && !scenario_.agents) {
       unless_given(scenario_, "flows", "no part of this run is a node of a system of flows");
     }
@@ -49,6 +54,15 @@ class Finder {
     for (const auto& [name, robot] : scenario_.robots) {
       for (const auto& [program, section] : robot.programs) {
         if (section.clock == ClockKind::virtual_ && section.system == SystemKind::simulated) return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool has_outside() const {
+    for (const auto& [name, robot] : scenario_.robots) {
+      for (const auto& [program, section] : robot.programs) {
+        if (flies_from_outside(section)) return true;
       }
     }
     return false;
@@ -74,7 +88,15 @@ class Finder {
         unless_given(program, key, "it is for executables, and this is a library");
       }
     }
-    if (part != Part::target) unless_given(program, "target", "the program does not run on a target");
+    if (part != Part::target && part != Part::outside) {
+      unless_given(program, "target", "the program does not run on a target");
+    }
+    if (part == Part::outside) {
+      for (const char* key : {"every", "offset", "deadline", "priority", "core", "best_effort", "to", "cpu_speed",
+                              "blocking", "output", "memory", "stdin", "startup", "system", "ros2"}) {
+        unless_given(program, key, "the autopilot is outside and flies in lock-step; `clock: virtual` takes it in");
+      }
+    }
     if (part == Part::target) {
       for (const char* key : {"priority", "core", "cpu_speed", "blocking", "output", "memory", "stdin", "startup"}) {
         unless_given(program, key, "the target's own computer runs the program");
@@ -85,7 +107,7 @@ class Finder {
         unless_given(program, key, "in mode realtime programs run on this machine, on the wall clock");
       }
     }
-    if (scenario_.time.mode == Mode::callback && part != Part::target) {
+    if (scenario_.time.mode == Mode::callback && part != Part::target && part != Part::outside) {
       for (const char* key : {"compute", "cpu_speed"}) {
         unless_given(program, key, "in mode callback computing is free");
       }

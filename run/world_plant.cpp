@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "world/sensors/plain_reading.hpp"
 
@@ -48,7 +49,10 @@ WorldPlant::WorldPlant(Stage& stage, const Scenario& scenario) : stage_(stage), 
     add({world.sensors()[i].name, array_type(n), n * sizeof(double), true, false}, Kind::sensor, i);
   }
   for (const auto& [robot, section] : scenario.robots) {
-    if (const auto body = world.catalog().body(section.body.empty() ? robot : section.body)) add_joints(robot, *body);
+    const auto body = world.catalog().body(section.body.empty() ? robot : section.body);
+    if (!body) continue;
+    add_joints(robot, *body);
+    add_motors(robot, *body);
   }
 }
 
@@ -73,11 +77,26 @@ void WorldPlant::add_joints(const std::string& robot, std::uint32_t body) {
   add_list("efforts", Kind::efforts, std::move(efforts));
 }
 
+void WorldPlant::add_motors(const std::string& robot, std::uint32_t body) {
+  const world::Multirotor* aircraft = stage_.aircraft().on(body);
+  if (aircraft == nullptr) return;
+  const std::uint32_t first = stage_.world().actuator(aircraft->name() + "/motor1");
+  std::vector<std::uint32_t>& list = lists_.emplace_back(aircraft->rotors());
+  std::iota(list.begin(), list.end(), first);
+  add({robot + "/motors", "float64[" + std::to_string(list.size()) + "]", list.size() * sizeof(double), true, true},
+      Kind::efforts, static_cast<std::uint32_t>(lists_.size() - 1));
+}
+
 void WorldPlant::add_sensor(std::uint32_t index) {
   const world::Sensor& sensor = stage_.sensors()[index];
   const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
   if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
-    return add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+    add({name, plain->name, plain->size, true, false}, Kind::reading, index);
+    const auto more = plain_more(sensor.spec());
+    if (!more) return;
+    add({name + "/" + more->word, more->type.name, more->type.size, true, false}, Kind::reading, index);
+    sources_.back().output = 1;
+    return;
   }
   for (std::uint32_t output = 0; output < sensor.outputs().size(); ++output) {
     const world::Output& o = sensor.outputs()[output];
@@ -162,7 +181,8 @@ void WorldPlant::read(std::uint32_t variable, SimTime at, std::span<std::byte> v
     case Kind::reading: {
       stage_.look(at);
       const world::Sensor& sensor = stage_.sensors()[source.index];
-      world::fill_plain(sensor.spec().type, stage_.reading(source.index, at), value);
+      const auto fill = source.output == 0 ? world::fill_plain : world::fill_plain_more;
+      fill(sensor.spec().type, stage_.reading(source.index, at), value);
       break;
     }
     case Kind::joint_positions:

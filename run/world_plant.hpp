@@ -13,6 +13,10 @@
 //     R/joint_positions, R/joint_velocities   float64[n]
 //     R/efforts                               float64[n], written and read back: the actuators that are named like them
 //
+// where that body is an aircraft
+//
+//     R/motors    float64[n]                 0 … 1 for each rotor, written and read back
+//
 // and for everything the model names: actuators (float64, written and read back) and sensors (float64 or float64[n]).
 // A program of robot R may leave "R/" out. Who reads a sensor with `acquire` is kept waiting for that long.
 //
@@ -35,6 +39,8 @@ class WorldPlant final : public programs::Plant {
   [[nodiscard]] std::uint32_t variable_of_actuator(std::uint32_t actuator) const { return actuators_ + actuator; }
   [[nodiscard]] SimTime time() const override { return stage_.world().time(); }
   Result<Done, std::string> advance_to(SimTime t) override;
+  /// The world as it was at the last step.
+  [[nodiscard]] const world::State& state() const { return state_; }
   /// What is read is the stage as it is now: where others changed it since the last step.
   void refresh() { stage_.world().read(state_); }
   SimTime asked(std::uint32_t variable, SimTime at) override;
@@ -58,6 +64,7 @@ class WorldPlant final : public programs::Plant {
   [[nodiscard]] bool has(const std::string& name) const;
   void add(programs::Variable variable, Kind kind, std::uint32_t index);
   void add_joints(const std::string& robot, std::uint32_t body);
+  void add_motors(const std::string& robot, std::uint32_t body);
 
   Stage& stage_;
   std::vector<programs::Variable> variables_;

@@ -32,7 +32,7 @@ struct TimedFault : Section {
   std::optional<SimSpan> at;
   std::vector<SimSpan> between;
   std::uint32_t times = 1;
-  std::string blind, freeze, bias, cut, delay, stop, slow, kill, unplug, push, set, change, disk;
+  std::string blind, freeze, bias, cut, delay, stop, slow, kill, unplug, push, set, change, disk, blade;
   std::vector<std::string> link;
   Share loss;
   SimSpan lag;
@@ -61,6 +61,10 @@ void describe(V& v, TimedFault& s) {
   v.optional("link", s.link, "[A, B], robots or programs: messages between them are lost, or [A]: to and from A");
   v.optional("loss", s.loss, "of a link: the share of messages that is lost; all if neither `loss` nor `lag` is given");
   v.optional("lag", s.lag, "of a link: how much later messages come");
+  v.optional(
+      "blade", s.blade,
+      "AIRCRAFT/motor1 and up: a blade of that rotor breaks; it keeps `by` of its thrust and torque, nothing if left "
+      "out");
   v.optional("disk", s.disk, "`full`: the journal finds no space from then on");
   v.optional("wind", s.wind, "a gust: the wind's velocity, m/s in the world frame, for `for`");
   v.optional("change", s.change, "a key of this scenario that can be changed in the middle of a run; with `to`");
@@ -69,7 +73,10 @@ void describe(V& v, TimedFault& s) {
   v.optional("for", s.lasts, "how long it lasts");
   v.optional("force", s.force, "of a push: N, world frame");
   v.optional("value", s.value, "of a set");
-  v.optional("by", s.by, "of slow: how many times as much, as in 4; of bias: how much is added, in the field's unit");
+  v.optional(
+      "by", s.by,
+      "of slow: how many times as much, as in 4; of bias: how much is added, in the field's unit; of blade: the share "
+      "that is left");
   v.optional("to", s.to, "of a change: the value; for good where there is no `for`");
 }
 

@@ -16,8 +16,13 @@ namespace isochron {
 
 template <>
 struct Words<world::SensorType> {
-  static constexpr std::array<const char*, 9> list{"pose",  "joints", "contact", "imu",  "gps",
-                                                   "range", "lidar",  "camera",  "model"};
+  static constexpr std::array<const char*, 13> list{"pose",         "joints",   "contact",     "imu",   "gps",
+                                                    "range",        "lidar",    "camera",      "model", "barometer",
+                                                    "magnetometer", "airspeed", "optical_flow"};
+};
+template <>
+struct Words<world::MagneticSource> {
+  static constexpr std::array<const char*, 2> list{"dipole", "wmm"};
 };
 template <>
 struct Words<world::LidarFormat> {
@@ -78,6 +83,43 @@ void describe(V& v, OptionsSection<world::GpsOptions>& s) {
   v.optional("satellites", s.satellites, "how many stand over the sky");
   v.optional("worst_dilution", s.worst_dilution, "times that of the open sky; beyond it the fix is lost");
   v.optional("sky", s.sky, "how far up something may stand in the way, m");
+  v.optional("velocity", s.velocity, "gives velocity, satellites and accuracy, too, as NAME/velocity");
+  v.optional("velocity_noise", s.velocity_noise, "standard deviation of each axis under an open sky, m/s");
+}
+template <class V>
+void describe(V& v, OptionsSection<world::BarometerOptions>& s) {
+  v.optional("altitude", s.altitude, "of the world's origin above mean sea level, m");
+  v.optional("sea_level_pressure", s.sea_level_pressure, "of the day, Pa");
+  v.optional("sea_level_temperature", s.sea_level_temperature, "of the day, °C");
+  v.optional("noise", s.noise, "standard deviation, Pa");
+  v.optional("drift", s.drift, "standard deviation of a slow error, Pa");
+  v.optional("drift_time", s.drift_time, "how slow it is");
+  v.optional("resolution", s.resolution, "Pa; 0 = none");
+}
+template <class V>
+void describe(V& v, OptionsSection<world::MagnetometerOptions>& s) {
+  v.optional("model", s.model, "dipole, or the World Magnetic Model by GeographicLib, which needs its data file");
+  v.optional("latitude", s.latitude, "of the world's origin, degrees; x is east, y is north");
+  v.optional("longitude", s.longitude, "degrees");
+  v.optional("altitude", s.altitude, "above the ellipsoid, m");
+  v.optional("year", s.year, "of model wmm, as in 2025.5");
+  v.optional("data", s.data, "of model wmm: which one");
+  v.optional("field", s.field, "instead: the field, east, north and up, T");
+  v.optional("noise", s.noise, "standard deviation of each axis, T");
+  v.optional("bias", s.bias, "standard deviation at switch-on, T: iron nearby");
+}
+template <class V>
+void describe(V& v, OptionsSection<world::AirspeedOptions>& s) {
+  v.optional("altitude", s.altitude, "of the world's origin above mean sea level, m");
+  v.optional("noise", s.noise, "standard deviation, Pa");
+  v.optional("bias", s.bias, "standard deviation at switch-on, Pa");
+}
+template <class V>
+void describe(V& v, OptionsSection<world::OpticalFlowOptions>& s) {
+  v.optional("min", s.min, "m; nearer is out of focus");
+  v.optional("max", s.max, "m");
+  v.optional("max_rate", s.max_rate, "rad/s; faster, and the pictures have nothing in common");
+  v.optional("noise", s.noise, "standard deviation of each angle, rad");
 }
 template <class V>
 void describe(V& v, OptionsSection<world::RangeOptions>& s) {
@@ -136,6 +178,10 @@ struct SensorSection : Section {
   OptionsSection<world::RangeOptions> range;
   OptionsSection<world::LidarOptions> lidar;
   OptionsSection<world::CameraOptions> picture;
+  OptionsSection<world::BarometerOptions> barometer;
+  OptionsSection<world::MagnetometerOptions> magnetometer;
+  OptionsSection<world::AirspeedOptions> airspeed;
+  OptionsSection<world::OpticalFlowOptions> optical_flow;
 };
 template <class V>
 void describe(V& v, SensorSection& s) {
@@ -161,6 +207,10 @@ void describe(V& v, SensorSection& s) {
   v.optional("range", s.range, "options of type range");
   v.optional("lidar", s.lidar, "options of type lidar");
   v.optional("picture", s.picture, "options of type camera");
+  v.optional("barometer", s.barometer, "options of type barometer");
+  v.optional("magnetometer", s.magnetometer, "options of type magnetometer");
+  v.optional("airspeed", s.airspeed, "options of type airspeed");
+  v.optional("optical_flow", s.optical_flow, "options of type optical_flow");
 }
 
 struct ActuatorSection : Section {

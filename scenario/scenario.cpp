@@ -62,7 +62,15 @@ class Checker {
     if (!scenario_.vehicles.empty() && !scenario_.world) {
       say(scenario_, "vehicles", "need a `world` to drive in", "add `world: {model: …}`");
     }
+    if (!scenario_.aircraft.empty() && !scenario_.world) {
+      say(scenario_, "aircraft", "need a `world` to fly in", "add `world: {model: …}`");
+    }
     for (const auto& [name, vehicle] : scenario_.vehicles) check_driver(vehicle.driver);
+    for (const auto& [name, aircraft] : scenario_.aircraft) {
+      check_aircraft(aircraft, mistakes_);
+      const bool drives = std::ranges::any_of(scenario_.vehicles, [&n = name](const auto& v) { return v.first == n; });
+      if (drives) mistakes_.push_back({aircraft.place, "`" + name + "` is a vehicle already", "leave one of them out"});
+    }
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
     for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
@@ -76,6 +84,22 @@ class Checker {
   }
   void check_world(const WorldSection& world) {
     if (world.step && *world.step <= SimSpan::zero()) say(world, "step", "must be positive", "");
+    if (world.wind && world.wind->gusts) check_gusts(*world.wind->gusts);
+  }
+  void check_gusts(const GustsSection& gusts) {
+    if (gusts.at_6m < 0) say(gusts, "at_6m", "must not be negative", "");
+    if (gusts.deviation.has_value() != gusts.length.has_value()) {
+      mistakes_.push_back({gusts.place, "gusts need both `deviation` and `length`, or `at_6m`", ""});
+    }
+    if (gusts.deviation && gusts.key_places.contains("at_6m")) {
+      say(gusts, "at_6m", "has no meaning beside `deviation`", "leave one of them out");
+    }
+    for (const double x : gusts.deviation.value_or(std::array<double, 3>{})) {
+      if (!(x >= 0)) say(gusts, "deviation", "must not be negative", "");
+    }
+    for (const double x : gusts.length.value_or(std::array<double, 3>{1, 1, 1})) {
+      if (!(x > 0)) say(gusts, "length", "must be positive", "");
+    }
   }
   void check_driver(const DriverSection& driver) {
     if (!driver.file.empty() && !driver.path.empty()) {
@@ -161,7 +185,9 @@ class Checker {
     }
   }
   void check_program(const std::string& name, const ProgramSection& program, const std::set<std::string>& names) {
-    const bool remote = runs_on_target(scenario_, program) && program.run.empty() && program.library.empty();
+    const bool elsewhere = runs_on_target(scenario_, program) || flies_from_outside(program);
+    const bool remote = elsewhere && program.run.empty() && program.library.empty();
+    if (program.link) check_link(name, program);
     if (program.run.empty() == program.library.empty() && !remote) {
       mistakes_.push_back(
           {program.place, "program `" + name + "` needs either `run` or `library`", "as in `run: [./controller]`"});
@@ -188,6 +214,43 @@ class Checker {
     }
   }
 
+  void check_link(const std::string& name, const ProgramSection& program) {
+    const LinkSection& link = *program.link;
+    const int kinds = (link.ardupilot ? 1 : 0) + (link.px4 ? 1 : 0) + (link.betaflight ? 1 : 0);
+    if (kinds != 1) {
+      mistakes_.push_back({link.place,
+                           "`link` of program `" + name + "` needs either `ardupilot`, `px4` or `betaflight`",
+                           "as in `link: {ardupilot: {port: 9002}}`"});
+    }
+    const auto port_of = [&](const auto& section, std::uint32_t more) {
+      if (!section || !section->port || (*section->port >= 1 && *section->port + more <= 65535)) return;
+      say(*section, "port", "must be 1 to " + std::to_string(65535 - more), "");
+    };
+    port_of(link.ardupilot, 0);
+    port_of(link.px4, 0);
+    port_of(link.betaflight, 2);
+    if (link.every && *link.every <= SimSpan::zero()) say(link, "every", "must be positive", "");
+    if (link.ranges.size() > 6) say(link, "ranges", "are 6 at most", "");
+    if (link.betaflight && link.betaflight->sticks.size() > 16) say(*link.betaflight, "sticks", "are 16 at most", "");
+    if (!program.library.empty()) say(program, "link", "is for executables, and this is a library", "");
+    if (program.system == SystemKind::host && program.clock == ClockKind::virtual_) {
+      say(program, "link", "needs a simulated network, and `system` is the host's", "leave `system` out");
+    }
+    const Mode mode = scenario_.time.mode;
+    if (mode == Mode::realtime || mode == Mode::heartbeat || scenario_.agents || !scenario_.nodes.empty() ||
+        scenario_.ros || scenario_.ros2) {
+      say(program, "link", "is for runs whose world is stepped here, by programs alone",
+          "use mode callback, consistent, repeatable or hil, without `nodes`, `ros` and `agents`");
+    } else if (mode == Mode::repeatable && flies_from_outside(program)) {
+      say(program, "link", "is to an autopilot outside, and nobody can promise that it does the same twice",
+          "add `clock: virtual` and `run`, so that it is started and followed, or use mode callback or hil");
+    }
+    if (flies_from_outside(program) && program.compute) {
+      say(program, "compute", "has no meaning for an autopilot outside: the world waits for each of its answers",
+          "leave it out, or add `clock: virtual`");
+    }
+  }
+
   void check_input(const InputSection& input, const ProgramSection& program) {
     if (!input.lines.empty() && !input.file.empty()) {
       mistakes_.push_back({input.place, "`stdin` has either a `file` or `lines`", "leave one of them out"});
@@ -196,7 +259,7 @@ class Checker {
       mistakes_.push_back({input.place, "`stdin` with times needs a program whose clock is followed",
                            "add `clock: virtual`, or give a text or a file"});
     }
-    const bool elsewhere = runs_on_target(scenario_, program);
+    const bool elsewhere = runs_on_target(scenario_, program) || flies_from_outside(program);
     if (!input.lines.empty() && (scenario_.time.mode == Mode::realtime || elsewhere)) {
       mistakes_.push_back(
           {input.place, "`stdin` with times is for programs on simulated time that run here", "give a text or a file"});
@@ -306,7 +369,10 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   return read_scenario(read_text(file), file, folder.empty() ? "." : folder, overrides);
 }
 
+bool flies_from_outside(const ProgramSection& program) { return program.link && program.clock != ClockKind::virtual_; }
+
 bool runs_on_target(const Scenario& scenario, const ProgramSection& program) {
+  if (program.link) return false;
   if (program.compute) return program.compute->contract == Contract::hardware;
   const bool elsewhere = program.library.empty() && program.clock != ClockKind::virtual_;
   return scenario.time.mode == Mode::hil && elsewhere;

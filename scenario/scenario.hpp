@@ -17,10 +17,12 @@
 #include "flow/run.hpp"
 #include "journal/producer.hpp"
 #include "scenario/agents_section.hpp"
+#include "scenario/aircraft_section.hpp"
 #include "scenario/expect_section.hpp"
 #include "scenario/faults_section.hpp"
 #include "scenario/fmu_section.hpp"
 #include "scenario/hil_section.hpp"
+#include "scenario/link_section.hpp"
 #include "scenario/networks_section.hpp"
 #include "scenario/parts_section.hpp"
 #include "scenario/play_section.hpp"
@@ -168,14 +170,29 @@ void describe(V& v, WallsSection& s) {
   v.optional("stiffness", s.stiffness, "N for each metre inside the reach");
 }
 
+/// Dryden's gusts.
+struct GustsSection : Section {
+  double at_6m = 0;
+  std::optional<std::array<double, 3>> deviation, length;
+};
+template <class V>
+void describe(V& v, GustsSection& s) {
+  v.optional("at_6m", s.at_6m,
+             "m/s of mean wind at 6 m height that makes them, by MIL-F-8785C and the aircraft's height");
+  v.optional("deviation", s.deviation, "instead, with `length`: along the wind, across it and vertical, m/s");
+  v.optional("length", s.length, "m of each; how far apart gusts are");
+}
+
 struct WindSection : Section {
   std::array<double, 3> velocity{};
   double drag = 0.1;
+  std::optional<GustsSection> gusts;
 };
 template <class V>
 void describe(V& v, WindSection& s) {
   v.optional("velocity", s.velocity, "m/s, world frame");
-  v.optional("drag", s.drag, "N for each (m/s)²");
+  v.optional("drag", s.drag, "N for each (m/s)²; aircraft have a drag of their own instead");
+  v.optional("gusts", s.gusts, "that aircraft meet on top, each its own, drawn from the scenario's seed");
 }
 
 struct WorldSection : Section {
@@ -270,6 +287,7 @@ struct ProgramSection : Section {
   StartUp startup;
   bool ros2 = false;
   TargetSection target;
+  std::optional<LinkSection> link;
 };
 template <class V>
 void describe(V& v, ProgramSection& s) {
@@ -309,6 +327,9 @@ void describe(V& v, ProgramSection& s) {
       "ros2", s.ros2,
       "it is a node of ROS 2: it gets the domain and interface of `ros2`; what it says over DDS comes when it comes");
   v.optional("target", s.target, "mode hil: how it takes part as a target over a link");
+  v.optional("link", s.link,
+             "it is an autopilot that flies the robot through one of its simulator interfaces: with `clock: virtual` "
+             "inside the simulated network, else over a socket of this machine, in lock-step");
 }
 
 struct RobotSection : Section {
@@ -500,6 +521,7 @@ struct Scenario : Section {
   std::uint64_t seed = 1;
   std::optional<WorldSection> world;
   Named<VehicleSection> vehicles;
+  Named<AircraftSection> aircraft;
   Named<RobotSection> robots;
   Named<NodeSection> nodes;
   std::optional<AgentsSection> agents;
@@ -535,6 +557,7 @@ void describe(V& v, Scenario& s) {
   v.optional("seed", s.seed, "of all randomness");
   v.optional("world", s.world, "what is simulated");
   v.optional("vehicles", s.vehicles, "bodies of the model that drive, by name");
+  v.optional("aircraft", s.aircraft, "bodies of the model that fly, by name");
   v.optional("robots", s.robots, "who acts in it, by name");
   v.optional("nodes", s.nodes, "simulators that exchange messages, by name");
   v.optional("agents", s.agents, "many agents in one world, simulated by several clients");
@@ -563,6 +586,8 @@ Scenario read_scenario(const std::string& text, const std::string& file, const s
 
 /// Whether this program runs on a board: its contract says so, or the mode where it has none.
 bool runs_on_target(const Scenario& scenario, const ProgramSection& program);
+/// An autopilot that is reached over sockets of this machine; the others of them are in the simulated network.
+bool flies_from_outside(const ProgramSection& program);
 /// Whether any program does.
 bool has_boards(const Scenario& scenario);
 

@@ -19,7 +19,7 @@ struct What {
   Of of;
   bool lasts;  // needs `for`
 };
-constexpr std::array<What, 15> kinds{{{"blind", &TimedFault::blind, What::Of::sensor, true},
+constexpr std::array<What, 16> kinds{{{"blind", &TimedFault::blind, What::Of::sensor, true},
                                       {"freeze", &TimedFault::freeze, What::Of::sensor, true},
                                       {"bias", &TimedFault::bias, What::Of::field, true},
                                       {"cut", &TimedFault::cut, What::Of::model, true},
@@ -33,6 +33,7 @@ constexpr std::array<What, 15> kinds{{{"blind", &TimedFault::blind, What::Of::se
                                       {"change", &TimedFault::change, What::Of::all, false},
                                       {"link", nullptr, What::Of::all, true},
                                       {"disk", &TimedFault::disk, What::Of::all, false},
+                                      {"blade", &TimedFault::blade, What::Of::model, false},
                                       {"wind", nullptr, What::Of::all, true}}};
 
 std::string all_words() {
@@ -80,7 +81,7 @@ Mark mark_of(const TimedFault& fault, const What& kind, SimTime at) {
   if (mark.what == "change") mark.about += "=" + fault.to;
   if (mark.what == "wind") mark.what = "change", mark.about = gust_text(*fault.wind);
   if (mark.what == "push") mark.force = fault.force;
-  if (mark.what == "slow" || mark.what == "bias") mark.force = {fault.by, 0, 0};
+  if (mark.what == "slow" || mark.what == "bias" || mark.what == "blade") mark.force = {fault.by, 0, 0};
   if (mark.what == "link") mark.about = ends_text(fault.link), mark.force = {share_lost(fault), fault.lag.seconds(), 0};
   if (mark.what == "set") mark.force = {fault.value, 0, 0};
   return mark;
@@ -119,6 +120,9 @@ class Checker {
     if (word == "bias" && fault.by == 0) {
       say(fault.place_of("by"), "`by` says how much is added, and must not be zero", "as in by: 0.1");
     }
+    if (word == "blade" && !(fault.by >= 0 && fault.by < 1)) {
+      say(fault.place_of("by"), "`by` says what share of its thrust a broken rotor keeps: 0 to less than 1", "");
+    }
     if (word == "slow" && fault.by <= 0) {
       say(fault.place_of("by"), "`by` says how many times as much computing costs, and must be positive",
           "as in by: 4");
@@ -152,7 +156,7 @@ class Checker {
   void check_unused(const TimedFault& fault, const std::string& word) {
     constexpr std::array<std::pair<const char*, std::string_view>, 6> uses{{{"force", "push"},
                                                                             {"value", "set"},
-                                                                            {"by", "slow bias"},
+                                                                            {"by", "slow bias blade"},
                                                                             {"to", "change"},
                                                                             {"loss", "link"},
                                                                             {"lag", "link"}}};
@@ -292,6 +296,11 @@ void check_timed_faults(const Scenario& scenario, const world::Catalog& catalog)
   std::vector<std::string> robots, actuators;
   for (const auto& [robot, section] : scenario.robots) robots.push_back(robot);
   for (const world::ActuatorInfo& actuator : catalog.actuators) actuators.push_back(actuator.name);
+  std::vector<std::string> rotors;
+  for (const auto& [name, section] : scenario.aircraft) {
+    std::ranges::copy_if(actuators, std::back_inserter(rotors),
+                         [prefix = name + "/motor"](const std::string& one) { return one.starts_with(prefix); });
+  }
   std::vector<std::string> what_can_be_cut = robots;
   what_can_be_cut.insert(what_can_be_cut.end(), actuators.begin(), actuators.end());
   const std::vector<std::string> bodies(catalog.bodies.begin() + (catalog.bodies.empty() ? 0 : 1),
@@ -300,6 +309,7 @@ void check_timed_faults(const Scenario& scenario, const world::Catalog& catalog)
   for (const TimedFault& fault : scenario.faults.timeline) {
     demand(fault, "push", fault.push, "body", bodies, mistakes);
     demand(fault, "set", fault.set, "actuator", actuators, mistakes);
+    demand(fault, "blade", fault.blade, "rotor", rotors, mistakes);
     demand(fault, "cut", fault.cut, "robot or actuator", what_can_be_cut, mistakes);
     demand_obeyed(scenario, fault, mistakes);
   }

@@ -155,7 +155,8 @@ void ClosedPath::calibrate() {
   ImuReading reading;
   for (int taken = 0; taken < calibration_readings;) {
     if (!next_reading(reading)) continue;
-    for (std::size_t i = 0; i < 2; ++i) bias_[i] += reading.linear_acceleration[i] / calibration_readings;
+    const auto level = level_force(reading);
+    for (std::size_t i = 0; i < 2; ++i) bias_[i] += level[i] / calibration_readings;
     ++taken;
   }
   last_ = reading.stamp;
@@ -188,12 +189,22 @@ void ClosedPath::step() {
   if (++leg_ < 4) begin_leg();
 }
 
-/// Specific force, level and without gravity, in the frame of the first heading.
+/// Specific force without its vertical part, in the frame of the first heading: a vehicle that flies leans.
+std::array<double, 2> ClosedPath::level_force(const ImuReading& reading) const {
+  const auto& [w, x, y, z] = reading.orientation;
+  const auto& f = reading.linear_acceleration;
+  const double east = (1 - 2 * (y * y + z * z)) * f[0] + 2 * (x * y - w * z) * f[1] + 2 * (x * z + w * y) * f[2];
+  const double north = 2 * (x * y + w * z) * f[0] + (1 - 2 * (x * x + z * z)) * f[1] + 2 * (y * z - w * x) * f[2];
+  const double c = std::cos(heading_), s = std::sin(heading_);
+  return {c * east + s * north, c * north - s * east};
+}
+
 void ClosedPath::add_reading(const ImuReading& reading) {
   const double dt = (reading.stamp - last_).seconds();
   last_ = reading.stamp;
+  const auto level = level_force(reading);
   for (std::size_t i = 0; i < 2; ++i) {
-    const double now = reading.linear_acceleration[i] - bias_[i];
+    const double now = level[i] - bias_[i];
     velocity_[i] += (now + acceleration_[i]) / 2 * dt;
     acceleration_[i] = now;
   }

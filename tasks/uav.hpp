@@ -155,6 +155,7 @@ class ClosedPath final : public Task<double> {
   void begin_leg();
   bool next_reading(ImuReading& reading);
   void add_reading(const ImuReading& reading);
+  [[nodiscard]] std::array<double, 2> level_force(const ImuReading& reading) const;
   Vehicle& vehicle_;
   AnchorTracker& tracker_;
   Anchor anchor_;

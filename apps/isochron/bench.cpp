@@ -16,6 +16,7 @@
 #include "programs/bench/stacks_bench.hpp"
 #include "programs/board/bench/hil_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
+#include "run/bench/autopilot_bench.hpp"
 #include "run/bench/flow_run_bench.hpp"
 #include "run/bench/fmu_bench.hpp"
 #include "run/bench/network_bench.hpp"
@@ -53,6 +54,11 @@ void bench_flow_and_runs(bench::Report& report) {
   bench::bench_sumo(report);
 }
 
+void bench_boards_and_autopilots(bench::Report& report) {
+  bench::bench_hil(report);
+  bench::bench_autopilots(report);
+}
+
 struct Group {
   const char* name;
   void (*measure)(bench::Report&);
@@ -65,7 +71,7 @@ constexpr Group groups[] = {
     {"flow", bench_flow_and_runs},
     {"coordinator", bench::bench_coordinator},
     {"programs", bench::bench_stacks},
-    {"hil", bench::bench_hil},
+    {"hil", bench_boards_and_autopilots},
     {"rt", bench_rt_and_requests},
     {"v2x", bench::bench_v2x},
     {"links", bench_links},

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "apps/isochron/report_aircraft.hpp"
 #include "apps/isochron/report_figures.hpp"
 #include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_vehicles.hpp"
@@ -280,6 +281,7 @@ RunData load_run(Disk& disk, const std::string& file) {
   take_digest(reader, run);
   Loader(reader, run).load();
   load_vehicles(reader, run);
+  load_aircraft(reader, run);
   run.records = reader.statistics().message_count;
   run.last_record_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
   charge_free_computing(run);

@@ -89,6 +89,12 @@ struct TargetFigures {
   double executed_s = 0, held_s = 0, held_most_s = 0, by_world_s = 0, by_targets_s = 0, by_pace_s = 0;
   double world_waited_s = 0, latency_s = 0, jitter_s = 0;
 };
+struct AutopilotFigures {
+  std::string name, protocol, where, time;
+  std::uint64_t frames = 0, overruns = 0, missed = 0, wrong = 0, restarts = 0, losses = 0;
+  double every_s = 0, response_mean_s = 0, response_most_s = 0, world_waited_s = 0;
+};
+
 struct HilFigures {
   std::string verdict, link;
   bool synced = true;
@@ -128,6 +134,15 @@ struct VehicleFigures {
   double travel_most = 0, load_least = 1e300;         // m, N
 };
 
+/// What one aircraft did; the last line is of those with a battery.
+struct AircraftFigures {
+  std::string name;
+  Line height;                                                           // m over time, every peak kept
+  double distance = 0, flown_s = 0, height_most = 0;                     // m, s
+  double speed_most = 0, airspeed_most = 0, tilt_most = 0;               // m/s, rad
+  double energy = 0, power_most = 0, charge = 1, voltage_least = 1e300;  // J, W, share, V
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
   std::string end, why;
@@ -139,6 +154,7 @@ struct Figures {
   std::vector<ExpectationFigures> expectations;
   std::vector<WallShare> shares;
   std::optional<HilFigures> hil;
+  std::vector<AutopilotFigures> autopilots;
   std::optional<V2xFigures> v2x;
   std::optional<AgentFigures> agents;
 };
@@ -161,6 +177,7 @@ struct RunData {
   std::vector<Variable> variables;
   std::vector<Lane> lanes;
   std::vector<VehicleFigures> vehicles;
+  std::vector<AircraftFigures> aircraft;
 
   /// The most that a coherent run may drift: max(quantum, step), and for agents three heartbeats. Nothing if neither is
   /// known.

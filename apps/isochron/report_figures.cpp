@@ -75,6 +75,25 @@ TargetFigures target_of(const Json& json) {
   return t;
 }
 
+AutopilotFigures autopilot_of(const Json& json) {
+  AutopilotFigures a;
+  a.name = text(json, "name");
+  a.protocol = text(json, "protocol");
+  a.where = text(json, "where");
+  a.time = text(json, "time");
+  a.frames = count(json, "frames");
+  a.overruns = count(json, "overruns");
+  a.missed = count(json, "missed");
+  a.wrong = count(json, "wrong_packets") + count(json, "not_numbers");
+  a.restarts = count(json, "restarts");
+  a.losses = count(json, "losses");
+  a.every_s = number(json, "every_s");
+  a.response_mean_s = number(json, "response_mean_s");
+  a.response_most_s = number(json, "response_most_s");
+  a.world_waited_s = number(json, "world_waited_s");
+  return a;
+}
+
 HilFigures hil_of(const Json& json) {
   HilFigures hil{text(json, "verdict"), text(json, "link"), member(json, "synced") != Json(false), {}};
   if (const Json& targets = member(json, "targets"); targets.is_array()) {
@@ -204,6 +223,9 @@ void take_figures(const std::string& report_text, RunData& run) {
     }
   }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
+  if (const Json& autopilots = member(json, "autopilots"); autopilots.is_array()) {
+    for (const Json& one : autopilots) ending.autopilots.push_back(autopilot_of(one));
+  }
   if (const Json& v2x = member(json, "v2x"); v2x.is_object()) ending.v2x = v2x_of(v2x);
   if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "apps/isochron/report_aircraft.hpp"
 #include "apps/isochron/report_chart.hpp"
 #include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_style.hpp"
@@ -194,8 +195,9 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
   const std::string title = runs.size() == 1 ? "Run of " + runs[0].scenario : std::to_string(runs.size()) + " runs";
   return page_around(title, sameness(runs) + verdict_section(runs) + expectation_section(runs) +
                                 comparison_section(runs) + scatter + drift_section(runs) + distance_section(runs) +
-                                vehicle_section(runs) + variable_section(runs) + schedule_section(runs, window) +
-                                program_section(runs) + hil_section(runs) + agents_section(runs) + v2x_section(runs) +
+                                vehicle_section(runs) + aircraft_section(runs) + variable_section(runs) +
+                                schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
+                                autopilot_section(runs) + agents_section(runs) + v2x_section(runs) +
                                 wall_section(runs) + scenario_section(runs));
 }
 

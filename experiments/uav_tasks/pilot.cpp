@@ -1,6 +1,7 @@
 // The software under test: runs one of the five tasks and writes what it came to as one line of JSON. The ground truth
 // for the tables is read from the simulator at the end, as in the paper.
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,9 @@ struct Fields {
     text += field;
   }
 };
+
+/// What the battery has given so far, J.
+double energy(Vehicle& vehicle) { return vehicle.robot().read<std::array<double, 5>>("battery")[4]; }
 
 template <class R>
 void add(Fields& fields, const Outcome<R>& outcome) {
@@ -80,13 +84,14 @@ Fields face_anchor(Vehicle& vehicle) {
 
 Fields move_forward(Vehicle& vehicle) {
   AnchorTracker tracker(green);
-  MoveForwardUntilAbeam task(vehicle, tracker, green);
+  constexpr double speed = 0.137;  // m/s: the paper's 8 m in its minute
+  MoveForwardUntilAbeam task(vehicle, tracker, green, speed);
   const auto outcome = run(vehicle.robot(), "move forward", task, 170s);
   vehicle.robot().wait_until(vehicle.robot().now() + SimSpan(1500ms));
   const auto pose = vehicle.robot().read<Motion>("pose");
   Fields fields;
   add(fields, outcome);
-  fields.add("position_error", std::hypot(pose.position[0] - 8, pose.position[1]));
+  fields.add("position_error", std::hypot(pose.position[0] - 8, pose.position[1] - 20));
   return fields;
 }
 
@@ -111,11 +116,16 @@ int main() {
   Vehicle vehicle(robot);
   robot.wait_until(SimTime::zero() + SimSpan(200ms));  // sensors have something to say
   const std::string name = option("task", "face_anchor");
-  const Fields fields = name == "characterise"        ? characterise(vehicle)
-                        : name == "relative_position" ? relative_position(vehicle)
-                        : name == "move_forward"      ? move_forward(vehicle)
-                        : name == "closed_path"       ? closed_path(vehicle)
-                                                      : face_anchor(vehicle);
+  const SimTime start = robot.now();
+  const double before = energy(vehicle);
+  Fields fields = name == "characterise"        ? characterise(vehicle)
+                  : name == "relative_position" ? relative_position(vehicle)
+                  : name == "move_forward"      ? move_forward(vehicle)
+                  : name == "closed_path"       ? closed_path(vehicle)
+                                                : face_anchor(vehicle);
+  const double given = energy(vehicle) - before, passed = (robot.now() - start).seconds();
+  fields.add("energy", given);
+  fields.add("power", passed > 0 ? given / passed : 0);
   const std::string line = "{\"task\": \"" + name + "\"" + fields.text + "}";
   robot.log("result " + line);
   const std::string file = option("result", "");

@@ -83,6 +83,18 @@ void System::add(std::uint32_t program, const std::string& robot) {
   processes_[program] = std::move(process);
 }
 
+std::shared_ptr<Socket> System::open_socket(const std::string& robot, int type) {
+  const Socket::Where where{&network_, &network_.host(robot), &names_};
+  std::shared_ptr<Socket> socket;
+  if (type == SOCK_DGRAM) {
+    socket = std::make_shared<DatagramSocket>(files(), where, AF_INET, type);
+  } else {
+    socket = std::make_shared<StreamSocket>(files(), where, AF_INET, type);
+  }
+  ++socket->opens;
+  return socket;
+}
+
 System::Process* System::process_numbered(std::uint32_t number) {
   for (auto& [program, process] : processes_) {
     if (process->number == number && !process->waited_for) return process.get();

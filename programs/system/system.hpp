@@ -66,6 +66,9 @@ class System final : private FileHouse {
 
   /// A program that the run started.
   void add(std::uint32_t program, const std::string& robot);
+  /// A socket on the robot's host that belongs to no process, but to somebody who acts where the world steps
+  /// (correspondent.hpp). `type`: SOCK_DGRAM or SOCK_STREAM.
+  std::shared_ptr<Socket> open_socket(const std::string& robot, int type);
   [[nodiscard]] bool has(std::uint32_t program) const { return processes_.contains(program); }
   [[nodiscard]] std::uint32_t number_of(std::uint32_t program) const { return processes_.at(program)->number; }
   /// What is answered is in answer(program, link) where nothing is returned.

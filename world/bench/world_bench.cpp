@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "rt/allocation_guard.hpp"
+#include "world/aircraft/autopilot.hpp"
 #include "world/mujoco_model.hpp"
 #include "world/vehicle/car.hpp"
 #include "world/vehicle/driver.hpp"
@@ -189,12 +190,63 @@ void bench_cars(Report& report) {
   report.at_most("cars_30_allocations_in_100_steps", static_cast<double>(guard.report().allocations), "blocks", 0);
 }
 
+constexpr int flight_steps = 2000;
+
+/// The same bodies hanging in the air by a constant force: what MuJoCo alone takes for them.
+double bare_flight(const MujocoModel& model, mjData* data, int body, double weight) {
+  const mjModel* m = model.compiled.get();
+  mj_resetData(m, data);
+  data->qpos[2] = 1.2;
+  data->xfrc_applied[6 * body + 2] = weight;
+  const double start = cpu_ns();
+  for (int i = 0; i < flight_steps; ++i) mj_step(m, data);
+  return (cpu_ns() - start) / flight_steps;
+}
+
+double our_flight(World& world, std::span<const double> start_state) {
+  world.restore(start_state);
+  const double start = cpu_ns();
+  for (int i = 0; i < flight_steps; ++i) keep(world.advance_to(world.time() + world.step()).ok());
+  return (cpu_ns() - start) / flight_steps;
+}
+
+/// The quadrotor of models/uav.xml in its hall, hovering: rotors with lag, drag, battery and ground effect. Its
+/// commands stand still; a controller is another figure.
+void bench_multirotor(Report& report) {
+  const std::string file = models() + "/uav.xml";
+  const auto model = load_mujoco_model(file);
+  std::unique_ptr<mjData, void (*)(mjData*)> data(mj_makeData(model->compiled.get()), mj_deleteData);
+  World world(load_engine("mujoco", file));
+  MultirotorSettings settings;
+  settings.rotors = rotors_of(MultirotorFrame::quad_x, 0.226, 0.05);
+  settings.battery = BatterySettings{};
+  auto made = std::make_unique<Multirotor>(world.engine(), "uav", settings, std::make_shared<Air>(),
+                                           std::make_shared<Ground>(world.engine()), 1);
+  const std::uint32_t body = made->body();
+  keep(world.place(body, {{{0, 0, 1.2}, {1, 0, 0, 0}}, {}, {}}).ok());
+  made->begin_airborne(world.engine());
+  world.add(std::move(made));
+  const double weight = world.catalog().masses[body] * length(world.engine().gravity());
+  std::vector<double> start(world.snapshot_size());
+  world.snapshot(start);
+  our_flight(world, start);
+  const auto [ours, bare] = side_by_side(
+      report.long_run() ? 51 : 15, [&] { return our_flight(world, start); },
+      [&] { return bare_flight(*model, data.get(), static_cast<int>(body), weight); });
+  report.ratio_at_most("multirotor_step", ours, "ns", "bare mj_step of the same bodies", bare, 1.3);
+  if (!rt::AllocationGuard::watches_heap()) return;
+  rt::AllocationGuard guard("multirotor");
+  keep(our_flight(world, start));
+  report.at_most("multirotor_allocations_in_2000_steps", static_cast<double>(guard.report().allocations), "blocks", 0);
+}
+
 }  // namespace
 
 void bench_world(Report& report) {
   bench_humanoid(report);
   bench_snapshot(report);
   bench_cars(report);
+  bench_multirotor(report);
   bench_thousand(report);
 }
 

@@ -10,6 +10,7 @@
 #include "world/sensors/noise.hpp"
 #include "world/sensors/repeatable.hpp"
 #include "world/sensors/satellites.hpp"
+#include "world/vectors.hpp"
 
 namespace isochron::world {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 class GpsSensor final : public Sensor {
  public:
   GpsSensor(const SensorSpec& spec_in, const Catalog& catalog, std::uint64_t seed)
-      : Sensor(spec_in, seed, {output_of<sensor_msgs::NavSatFix>()}),
+      : Sensor(spec_in, seed, outputs_of(spec_in.gps)),
         mount_(mount_of(spec_in, catalog)),
         earth_(spec_in.gps.latitude, spec_in.gps.longitude, spec_in.gps.altitude),
         satellites_(satellites_over(spec_in.gps.satellites, spec_in.gps.mask)),
@@ -27,13 +28,22 @@ class GpsSensor final : public Sensor {
     ENSURE(sum.solve(open_sky_), "the satellites of a GPS were not checked");
     message_.header.frame_id = frame_id();
     reserve(0, cdr_size(message_));
+    velocity_.header.frame_id = frame_id();
+    if (spec_in.gps.velocity) reserve(1, cdr_size(velocity_));
   }
 
  private:
+  static std::vector<Output> outputs_of(const GpsOptions& options) {
+    std::vector<Output> outputs{output_of<sensor_msgs::NavSatFix>()};
+    if (options.velocity) outputs.push_back(output_of<isochron_msgs::GpsVelocity>("velocity"));
+    return outputs;
+  }
+
   void look(const WorldView& view, SimTime stamp, std::uint32_t, Reading& into) override {
     const Vec3 antenna = mount_.pose(view.engine()).position;
     wander(stamp);
-    const Dilution worse = dilution(view, antenna);
+    DilutionSum sum;
+    const Dilution worse = dilution(view, antenna, sum);
     // Drawn in any case: what the sky looks like now does not change the noise of later readings.
     const double h = spec().gps.horizontal_noise, v = spec().gps.vertical_noise;
     const Vec3 white{noisy(0, h, noise()), noisy(0, h, noise()), noisy(0, v, noise())};
@@ -44,11 +54,14 @@ class GpsSensor final : public Sensor {
       lose();
     }
     into.put(message_);
+    if (!spec().gps.velocity) return;
+    measure_velocity(view, worse, sum);
+    velocity_.header.stamp = stamp;
+    into.put(velocity_, 1);
   }
 
   /// How much worse than under the open sky; 0: no fix.
-  [[nodiscard]] Dilution dilution(const WorldView& view, const Vec3& antenna) const {
-    DilutionSum sum;
+  [[nodiscard]] Dilution dilution(const WorldView& view, const Vec3& antenna, DilutionSum& sum) const {
     for (const Vec3& satellite : satellites_) {
       if (!view.scene().blocked({antenna, satellite, 0, spec().gps.sky}, mount_.unseen())) sum.see(satellite);
     }
@@ -91,6 +104,27 @@ class GpsSensor final : public Sensor {
 
   void carry_more(Carrier& c) override { c(drift_), c(last_); }
 
+  void measure_velocity(const WorldView& view, const Dilution& worse, const DilutionSum& sum) {
+    const Motion motion = view.engine().motion(mount_.body);
+    const Vec3 arm = rotate(motion.pose.orientation, mount_.local.position);
+    const Vec3 white = noisy(Vec3{}, spec().gps.velocity_noise, noise());  // drawn in any case, as above
+    const Vec3 scale{worse.horizontal, worse.horizontal, worse.vertical};
+    const bool fixed = worse.horizontal > 0;
+    Vec3 v = motion.linear + cross(motion.angular, arm);
+    velocity_.velocity_covariance = {};
+    for (std::size_t i = 0; i < 3; ++i) {
+      v[i] = fixed ? v[i] + scale[i] * white[i] : NAN;
+      const double deviation = scale[i] * spec().gps.velocity_noise;
+      velocity_.velocity_covariance[4 * i] = deviation * deviation;
+    }
+    velocity_.velocity = {v[0], v[1], v[2]};
+    velocity_.satellites = static_cast<std::int32_t>(sum.seen());
+    velocity_.horizontal_dilution = worse.horizontal * open_sky_.horizontal;
+    velocity_.vertical_dilution = worse.vertical * open_sky_.vertical;
+    velocity_.horizontal_accuracy = std::sqrt(message_.position_covariance[0] + message_.position_covariance[4]);
+    velocity_.vertical_accuracy = std::sqrt(message_.position_covariance[8]);
+  }
+
   void lose() {
     message_.status.status = -1;
     message_.latitude = message_.longitude = message_.altitude = NAN;
@@ -105,6 +139,7 @@ class GpsSensor final : public Sensor {
   Vec3 drift_;
   SimTime last_;
   sensor_msgs::NavSatFix message_;
+  isochron_msgs::GpsVelocity velocity_;
 };
 
 }  // namespace

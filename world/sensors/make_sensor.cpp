@@ -25,6 +25,14 @@ std::unique_ptr<Sensor> make_sensor(const SensorSpec& spec, const Catalog& catal
       return make_camera(spec, catalog, seed);
     case SensorType::model:
       return make_model_sensor(spec, catalog, seed);
+    case SensorType::barometer:
+      return make_barometer(spec, catalog, seed);
+    case SensorType::magnetometer:
+      return make_magnetometer(spec, catalog, seed);
+    case SensorType::airspeed:
+      return make_airspeed(spec, catalog, seed);
+    case SensorType::optical_flow:
+      return make_optical_flow(spec, catalog, seed);
   }
   ENSURE(false, "a sensor of no known type");
   return nullptr;

@@ -1,10 +1,12 @@
 #include "world/sensors/plain_reading.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "msg/ros_messages.hpp"
 #include "msg/sensor_types.hpp"
+#include "world/aircraft/atmosphere.hpp"
 
 namespace isochron::world {
 namespace {
@@ -38,6 +40,29 @@ ContactReading plain(const isochron_msgs::ContactState& m) {
   return {{}, 0, m.touching, m.contacts, m.force, array_of(m.position), array_of(m.normal)};
 }
 
+MagnetometerReading plain(const sensor_msgs::MagneticField& m) { return {{}, 0, array_of(m.magnetic_field)}; }
+AirspeedReading plain(const isochron_msgs::Airspeed& m) {
+  return {{}, 0, m.airspeed, m.differential_pressure, m.temperature};
+}
+OpticalFlowReading plain(const isochron_msgs::OpticalFlow& m) {
+  return {{}, 0, m.flow, m.gyro, m.integration_time, m.distance, m.quality};
+}
+BarometerReading plain(const sensor_msgs::FluidPressure& m) {
+  return {{}, 0, m.fluid_pressure, std::round(isa::altitude(m.fluid_pressure) * 1e6) * 1e-6, 0};
+}
+GpsVelocityReading plain(const isochron_msgs::GpsVelocity& m) {
+  const auto& variance = m.velocity_covariance;
+  return {{},
+          0,
+          m.satellites,
+          array_of(m.velocity),
+          {variance[0], variance[4], variance[8]},
+          m.horizontal_dilution,
+          m.vertical_dilution,
+          m.horizontal_accuracy,
+          m.vertical_accuracy};
+}
+
 /// Stamp and number, which every plain reading begins with.
 struct Head {
   SimTime stamp;
@@ -48,9 +73,9 @@ static_assert(offsetof(ImuReading, orientation) == sizeof(Head) && sizeof(Joints
 Head head_of(const Reading& reading) { return {reading.taken(), reading.sequence() + 1}; }
 
 template <class M>
-void fill_fixed(const Reading& reading, std::span<std::byte> value) {
+void fill_fixed(const Reading& reading, std::span<std::byte> value, std::size_t output = 0) {
   thread_local M message;
-  ENSURE(reading.decode(message), "a sensor's own reading cannot be read");
+  ENSURE(reading.decode(message, output), "a sensor's own reading cannot be read");
   auto made = plain(message);
   made.stamp = reading.taken();
   made.number = reading.sequence() + 1;
@@ -67,6 +92,14 @@ void fill_numbers(const Reading& reading, std::span<const std::vector<double>* c
     if (bytes > 0) std::memcpy(value.data(), list->data(), bytes);
     value = value.subspan(bytes);
   }
+}
+
+/// The temperature is another output of it.
+void fill_barometer(const Reading& reading, std::span<std::byte> value) {
+  fill_fixed<sensor_msgs::FluidPressure>(reading, value);
+  thread_local sensor_msgs::Temperature message;
+  ENSURE(reading.decode(message, 1), "a sensor's own reading cannot be read");
+  std::memcpy(value.data() + offsetof(BarometerReading, temperature), &message.temperature, sizeof(double));
 }
 
 void fill_joints(const Reading& reading, std::span<std::byte> value) {
@@ -108,11 +141,30 @@ std::optional<PlainType> plain_type(const SensorSpec& spec, const Catalog& catal
     case SensorType::model:
       return PlainType{message_name<ValuesReading<1>>(),
                        sizeof(Head) + 8 * catalog.sensors[*catalog.sensor(spec.model_sensor)].dimensions};
+    case SensorType::barometer:
+      return type_of<BarometerReading>();
+    case SensorType::magnetometer:
+      return type_of<MagnetometerReading>();
+    case SensorType::airspeed:
+      return type_of<AirspeedReading>();
+    case SensorType::optical_flow:
+      return type_of<OpticalFlowReading>();
     case SensorType::lidar:
     case SensorType::camera:
       break;
   }
   return std::nullopt;
+}
+
+std::optional<PlainMore> plain_more(const SensorSpec& spec) {
+  if (spec.type != SensorType::gps || !spec.gps.velocity) return std::nullopt;
+  return PlainMore{"velocity", type_of<GpsVelocityReading>()};
+}
+
+void fill_plain_more(SensorType type, const Reading* reading, std::span<std::byte> value) {
+  std::fill(value.begin(), value.end(), std::byte{});
+  ENSURE(type == SensorType::gps, "only a GPS has more to say");
+  if (reading != nullptr) fill_fixed<isochron_msgs::GpsVelocity>(*reading, value, 1);
 }
 
 void fill_plain(SensorType type, const Reading* reading, std::span<std::byte> value) {
@@ -133,6 +185,14 @@ void fill_plain(SensorType type, const Reading* reading, std::span<std::byte> va
       return fill_joints(*reading, value);
     case SensorType::model:
       return fill_values(*reading, value);
+    case SensorType::barometer:
+      return fill_barometer(*reading, value);
+    case SensorType::magnetometer:
+      return fill_fixed<sensor_msgs::MagneticField>(*reading, value);
+    case SensorType::airspeed:
+      return fill_fixed<isochron_msgs::Airspeed>(*reading, value);
+    case SensorType::optical_flow:
+      return fill_fixed<isochron_msgs::OpticalFlow>(*reading, value);
     case SensorType::lidar:
     case SensorType::camera:
       break;

@@ -20,8 +20,16 @@ struct PlainType {
 
 /// None for pictures and scans. `catalog` is the one that the sensor was made with.
 std::optional<PlainType> plain_type(const SensorSpec& spec, const Catalog& catalog);
+/// What else it says, under NAME/`word`: a GPS its velocity. None for most.
+struct PlainMore {
+  const char* word;
+  PlainType type;
+};
+std::optional<PlainMore> plain_more(const SensorSpec& spec);
 
 /// Null: there is no reading yet, and the value is zero all over.
 void fill_plain(SensorType type, const Reading* reading, std::span<std::byte> value);
+/// The same of plain_more().
+void fill_plain_more(SensorType type, const Reading* reading, std::span<std::byte> value);
 
 }  // namespace isochron::world

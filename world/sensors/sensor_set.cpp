@@ -30,7 +30,7 @@ bool SensorSet::needs_scene() const {
   return std::any_of(sensors_.begin(), sensors_.end(), [](const auto& sensor) {
     const SensorType type = sensor->spec().type;
     return type == SensorType::gps || type == SensorType::range || type == SensorType::lidar ||
-           type == SensorType::camera;
+           type == SensorType::camera || type == SensorType::optical_flow;
   });
 }
 

@@ -11,6 +11,7 @@
 //     sample     sample sample                readings become available: of the world at t − latency − jitter
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,21 @@
 
 namespace isochron::world {
 
-enum class SensorType : std::uint8_t { pose, joints, contact, imu, gps, range, lidar, camera, model };
+enum class SensorType : std::uint8_t {
+  pose,
+  joints,
+  contact,
+  imu,
+  gps,
+  range,
+  lidar,
+  camera,
+  model,
+  barometer,
+  magnetometer,
+  airspeed,
+  optical_flow
+};
 
 /// "imu" and the like; the other way round gives false if there is no such type.
 const char* to_string(SensorType type);
@@ -71,6 +86,44 @@ struct GpsOptions {
   double mask = 0.17;             // elevation below which none is seen
   double worst_dilution = 20;     // times that of the open sky; beyond it the fix is lost
   double sky = 1000;              // how far up something may stand in the way
+  bool velocity = false;          // gives velocity, satellites and accuracy, too, as a second output
+  double velocity_noise = 0;      // standard deviation of each axis under an open sky
+};
+
+struct BarometerOptions {
+  double altitude = 0;                 // of the world's origin above mean sea level
+  double sea_level_pressure = 101325;  // Pa, of the day
+  double sea_level_temperature = 15;   // °C, of the day
+  double noise = 0;                    // standard deviation, Pa
+  double drift = 0;                    // standard deviation of a slow error, Pa
+  SimSpan drift_time = std::chrono::seconds(600);
+  double resolution = 0;  // Pa
+};
+
+enum class MagneticSource : std::uint8_t { dipole, wmm };
+struct MagnetometerOptions {
+  MagneticSource model = MagneticSource::dipole;
+  double latitude = 0;           // of the world's origin, degrees; x is east, y is north
+  double longitude = 0;          // degrees
+  double altitude = 0;           // above the ellipsoid
+  double year = 2025;            // wmm: the field wanders
+  std::string data = "wmm2020";  // wmm: GeographicLib's name of the model
+  std::optional<Vec3> field;     // instead of both: east, north, up, T
+  double noise = 0;              // standard deviation of each axis, T
+  double bias = 0;               // standard deviation at switch-on, T
+};
+
+struct AirspeedOptions {
+  double altitude = 0;  // of the world's origin above mean sea level
+  double noise = 0;     // standard deviation, Pa
+  double bias = 0;      // standard deviation at switch-on, Pa
+};
+
+struct OpticalFlowOptions {
+  double min = 0.08;      // m
+  double max = 30;        // m
+  double max_rate = 7.4;  // rad/s of flow; beyond, the pictures have nothing in common
+  double noise = 0;       // standard deviation of each angle, rad
 };
 
 struct RangeOptions {
@@ -143,6 +196,10 @@ struct SensorSpec {
   RangeOptions range;
   LidarOptions lidar;
   CameraOptions picture;
+  BarometerOptions barometer;
+  MagnetometerOptions magnetometer;
+  AirspeedOptions airspeed;
+  OpticalFlowOptions optical_flow;
 };
 
 /// Every mistake in it, each with the sensor's place and name; empty: make_sensor() will work.

@@ -3,6 +3,8 @@
 
 #include "core/nearest_name.hpp"
 #include "world/names.hpp"
+#include "world/sensors/magnetic_field.hpp"
+#include "world/sensors/mount.hpp"
 #include "world/sensors/sensor.hpp"
 #include "world/sensors/spec.hpp"
 
@@ -11,8 +13,9 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-constexpr std::array<const char*, 9> type_names{"pose",  "joints", "contact", "imu",  "gps",
-                                                "range", "lidar",  "camera",  "model"};
+constexpr std::array<const char*, 13> type_names{"pose",         "joints",   "contact",     "imu",   "gps",
+                                                 "range",        "lidar",    "camera",      "model", "barometer",
+                                                 "magnetometer", "airspeed", "optical_flow"};
 
 /// Collects the mistakes of one sensor, each with its place and name.
 class Checker {
@@ -62,6 +65,9 @@ class Checker {
     demand(spec_.keep >= zero, "keep is negative");
     if (spec_.type == SensorType::imu && spec_.period == zero) {
       mistake("an IMU needs a period", "its noise is given by density, which means nothing without one");
+    }
+    if (spec_.type == SensorType::optical_flow && spec_.period == zero) {
+      mistake("optical flow needs a period", "it says how far the picture moved since the last one");
     }
     if (spec_.type == SensorType::lidar && spec_.period == zero && spec_.lidar.sectors > 1) {
       mistake("a LiDAR that spins needs a period", "give `period`, or one sector");
@@ -137,9 +143,55 @@ class Checker {
       case SensorType::camera:
         check_camera();
         break;
+      case SensorType::barometer:
+        check_barometer();
+        break;
+      case SensorType::magnetometer:
+        check_magnetometer();
+        break;
+      case SensorType::airspeed:
+        check_airspeed();
+        break;
+      case SensorType::optical_flow:
+        check_reach(spec_.optical_flow.min, spec_.optical_flow.max);
+        amount(spec_.optical_flow.noise, "noise");
+        demand(spec_.optical_flow.max_rate > 0, "max_rate must be positive");
+        break;
       case SensorType::joints:
       case SensorType::model:
         break;
+    }
+  }
+  void check_barometer() {
+    const BarometerOptions& o = spec_.barometer;
+    demand(o.altitude > -500 && o.altitude < 20000, "altitude must be within -500 and 20000 m");
+    demand(o.sea_level_pressure > 80000 && o.sea_level_pressure < 120000,
+           "sea_level_pressure must be within 80000 and 120000 Pa");
+    demand(std::abs(o.sea_level_temperature) < 80, "sea_level_temperature must be within ±80 °C");
+    amount(o.noise, "noise");
+    amount(o.drift, "drift");
+    amount(o.resolution, "resolution");
+    demand(o.drift_time > SimSpan::zero(), "drift_time must be positive");
+  }
+  void check_magnetometer() {
+    const MagnetometerOptions& o = spec_.magnetometer;
+    demand(std::abs(o.latitude) <= 90, "latitude must be within ±90 degrees");
+    demand(std::abs(o.longitude) <= 180, "longitude must be within ±180 degrees");
+    demand(std::isfinite(o.altitude), "altitude is not a number");
+    amount(o.noise, "noise");
+    amount(o.bias, "bias");
+    if (const auto field = magnetic_field(o); !field.ok()) mistake(field.error());
+  }
+  /// Only an aircraft says what the air does where it is.
+  void check_airspeed() {
+    amount(spec_.airspeed.noise, "noise");
+    amount(spec_.airspeed.bias, "bias");
+    demand(spec_.airspeed.altitude > -500 && spec_.airspeed.altitude < 20000,
+           "altitude must be within -500 and 20000 m");
+    if (!mistakes_.empty()) return;
+    const std::string& body = catalog_.bodies[mount_of(spec_, catalog_).body];
+    if (!catalog_.sensor(body + "/wind")) {
+      mistake("body `" + body + "` is no aircraft, and only those know the air", "name it in `aircraft`");
     }
   }
   void check_imu() {
@@ -165,6 +217,8 @@ class Checker {
     demand(o.mask >= 0 && o.mask <= 1.2, "mask must be within 0 and 1.2 radians");
     demand(o.worst_dilution > 1, "worst_dilution must be more than 1");
     demand(o.sky > 0, "sky must be more than 0");
+    amount(o.velocity_noise, "velocity_noise");
+    if (o.velocity_noise > 0 && !o.velocity) mistake("velocity_noise has no effect", "give `velocity: true`");
   }
   void check_reach(double min, double max) {
     demand(min >= 0, "min must be at least 0");

@@ -1,6 +1,7 @@
 // After the first step nothing asks the heap for memory: not a step, not a snapshot, not a reader.
 #include <gtest/gtest.h>
 
+#include "world/aircraft/autopilot.hpp"
 #include "world/fields.hpp"
 #include "world/test/counting_allocator.hpp"
 #include "world/test/scratch_model.hpp"
@@ -46,6 +47,26 @@ TEST(Allocation, AStepOfOdeTakesNoneWithTheContactsItHadBefore) {
   ASSERT_TRUE(world.advance_to(at(1s)).ok());
   const long before = allocations;
   ASSERT_TRUE(world.advance_to(at(2s)).ok());
+  EXPECT_EQ(allocations, before);
+}
+
+TEST(Allocation, AStepOfAMultirotorInGustsTakesNone) {
+  World world(load_engine("mujoco", ISOCHRON_MODELS "/uav.xml"));
+  auto air = std::make_shared<Air>();
+  air->gusts = 5;
+  MultirotorSettings settings;
+  settings.rotors = rotors_of(MultirotorFrame::quad_x, 0.226, 0.05);
+  settings.battery = BatterySettings{};
+  auto made =
+      std::make_unique<Multirotor>(world.engine(), "uav", settings, air, std::make_shared<Ground>(world.engine()), 1);
+  world.add(std::make_unique<Autopilot>(world.engine(), *made, AutopilotSettings{.hold = Vec3{0, 0, 1.2}}));
+  world.add(std::move(made));
+  ASSERT_TRUE(world.advance_to(at(3s)).ok());
+  std::vector<double> snapshot(world.snapshot_size());
+  const long before = allocations;
+  ASSERT_TRUE(world.advance_to(at(4s)).ok());
+  world.snapshot(snapshot);
+  world.restore(snapshot);
   EXPECT_EQ(allocations, before);
 }
 

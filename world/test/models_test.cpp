@@ -77,26 +77,12 @@ TEST(Humanoid, FallsWithoutOne) {
   EXPECT_LT(world.engine().motion(world.body("pelvis")).pose.position[2], 0.5);
 }
 
-TEST(Uav, HoversOnTheThrustOfItsWeight) {
+TEST(Uav, IsAFreeBodyWithNothingThatDrivesIt) {
   World world(load("uav.xml"));
   const auto uav = world.body("uav");
-  const double each = world.catalog().masses[uav] * 9.81 / 4;
   EXPECT_NEAR(world.catalog().masses[uav], 1.22, 0.03);
-  for (std::uint32_t i = 0; i < 4; ++i) ASSERT_TRUE(world.command(i, 1.2 * each).ok());
-  ASSERT_TRUE(world.advance_to(at(1s)).ok());
-  const Motion now = world.engine().motion(uav);
-  EXPECT_NEAR(now.linear[2], 0.2 * 9.81, 0.25);
-  EXPECT_LT(length(now.angular), 0.05) << "the rotors' torques cancel";
-}
-
-TEST(Uav, YawsByTheDifferenceOfItsRotors) {
-  World world(load("uav.xml"));
-  const auto uav = world.body("uav");
-  const double each = world.catalog().masses[uav] * 9.81 / 4;
-  for (const char* name : {"rotor_fl", "rotor_rr"}) ASSERT_TRUE(world.command(world.actuator(name), 1.2 * each).ok());
-  for (const char* name : {"rotor_fr", "rotor_rl"}) ASSERT_TRUE(world.command(world.actuator(name), each).ok());
-  ASSERT_TRUE(world.advance_to(at(500ms)).ok());
-  EXPECT_GT(world.engine().motion(uav).angular[2], 0.1);
+  EXPECT_TRUE(world.engine().can_place(uav));
+  EXPECT_TRUE(world.actuators().empty()) << "its rotors are those of the section `aircraft`";
 }
 
 TEST(Intersection, HasThirtyCarsThatStandOnTheirWheels) {

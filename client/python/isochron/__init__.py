@@ -56,6 +56,12 @@ _RECORDS = {
     "PoseReading": _HEAD + "position:3d orientation:4d",
     "ImuReading": _HEAD + "orientation:4d angular_velocity:3d linear_acceleration:3d",
     "GpsReading": _HEAD + "status:q latitude:d longitude:d altitude:d variance:3d",
+    "GpsVelocityReading": _HEAD + "satellites:q velocity:3d variance:3d horizontal_dilution:d vertical_dilution:d "
+                          "horizontal_accuracy:d vertical_accuracy:d",
+    "BarometerReading": _HEAD + "pressure:d altitude:d temperature:d",
+    "MagnetometerReading": _HEAD + "field:3d",
+    "AirspeedReading": _HEAD + "airspeed:d differential_pressure:d temperature:d",
+    "OpticalFlowReading": _HEAD + "flow:2d gyro:3d integration_time:d distance:d quality:d",
     "RangeReading": _HEAD + "range:d min:d max:d",
     "ContactReading": _HEAD + "touching:q contacts:q force:d position:3d normal:3d",
 }
