@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "msg/ros_messages.hpp"
 #include "rt/allocation_guard.hpp"
+#include "run/world_plant.hpp"
+#include "scenario/timed_faults.hpp"
 
 namespace isochron {
 namespace {
@@ -143,6 +148,90 @@ TEST(Vehicles, MistakesHaveTheirPlaceAndAHint) {
                 .find("a driver needs a `file` or a `path`"),
             std::string::npos);
   EXPECT_NE(mistakes_of("name: t\nworld: {model: car.xml}\nvehicles:\n  car: {driver: nobody}\n").find("s.yaml:4:17"),
+            std::string::npos);
+}
+
+constexpr const char* flying = R"(
+name: t
+world: {model: uav.xml, step: 2ms, wind: {velocity: [3, 0, 0]}}
+aircraft:
+  uav: {start: {position: [0, 0, 1.2], airborne: true}, battery: {}, autopilot: {}}
+robots:
+  uav: {sensors: {baro: {type: barometer, every: 20ms}, pitot: {type: airspeed, every: 20ms}}}
+faults:
+  - {at: 1s, wind: [9, 0, 0], for: 500ms}
+  - {at: 3s, blade: uav/motor1}
+)";
+
+/// Where everything was and what was read during so many steps.
+std::vector<std::byte> fly(Stage& stage, int steps) {
+  std::vector<std::byte> trace;
+  world::State state = stage.world().make_state();
+  for (int i = 0; i < steps; ++i) {
+    EXPECT_TRUE(stage.take_step().ok());
+    stage.world().read(state);
+    append(trace, state.bodies.data(), state.bodies.size() * sizeof(world::Motion));
+    append(trace, state.sensors.data(), state.sensors.size() * sizeof(double));
+  }
+  return trace;
+}
+
+TEST(Aircraft, HoldsItsPlaceUntilARotorBreaks) {
+  const Scenario scenario = scenario_of(flying);
+  Stage stage(scenario);
+  stage.plan(planned_marks(scenario));
+  const std::uint32_t body = stage.world().body("uav");
+  fly(stage, 1500);
+  world::State state = stage.world().make_state();
+  EXPECT_LT(std::abs(state.bodies[body].pose.position[0]), 0.5);
+  EXPECT_GT(state.bodies[body].pose.position[2], 0.9);
+  EXPECT_EQ(state.sensors[stage.world().sensor_at(stage.world().sensor("uav/wind"))], 3) << "the gust is over";
+  fly(stage, 1000);
+  stage.world().read(state);
+  EXPECT_LT(state.bodies[body].pose.position[2], 0.3);
+}
+
+TEST(Aircraft, GoesOnAfterARestoreAsItDidBefore) {
+  Stage stage(scenario_of(flying));
+  fly(stage, 200);
+  std::vector<double> kept(stage.snapshot_size());
+  stage.snapshot(kept);
+  const auto first = fly(stage, 200);
+  stage.restore(kept);
+  EXPECT_EQ(fly(stage, 200), first);
+}
+
+TEST(Aircraft, ProgramsWriteItsMotorsAsAList) {
+  const Scenario scenario = scenario_of("name: t\nworld: {model: uav.xml}\naircraft: {uav: {}}\nrobots: {uav: {}}\n");
+  Stage stage(scenario);
+  WorldPlant plant(stage, scenario);
+  const auto found = std::ranges::find(plant.variables(), "uav/motors", &programs::Variable::name);
+  ASSERT_NE(found, plant.variables().end());
+  EXPECT_EQ(found->type, "float64[4]");
+  EXPECT_TRUE(found->writable);
+  const auto motors = static_cast<std::uint32_t>(found - plant.variables().begin());
+  std::array<double, 4> commands{0.1, 0.2, 0.3, 7}, back{};
+  plant.write(motors, SimTime::zero(), std::as_bytes(std::span(commands)));
+  ASSERT_TRUE(plant.advance_to(SimTime::zero() + stage.step()).ok());
+  plant.read(motors, stage.world().time(), std::as_writable_bytes(std::span(back)));
+  EXPECT_EQ(back, commands) << "clamped where they act";
+  commands[0] = std::nan("");
+  EXPECT_FALSE(plant.check(motors, std::as_bytes(std::span(commands))).ok());
+}
+
+TEST(Aircraft, MistakesHaveTheirPlaceAndAHint) {
+  EXPECT_EQ(mistakes_of("name: t\nworld: {model: uav.xml}\naircraft:\n  uva: {}\n"),
+            "s.yaml:4:8: aircraft `uva`: the model has no body of that name; did you mean `uav`?");
+  EXPECT_NE(mistakes_of("name: t\naircraft:\n  uav: {}\n").find("`aircraft` need a `world`"), std::string::npos);
+  EXPECT_NE(mistakes_of("name: t\nworld: {model: ships.xml}\naircraft:\n  prey: {ground_effect: true}\n")
+                .find("the model has no ground for `ground_effect`"),
+            std::string::npos);
+  EXPECT_NE(
+      mistakes_of("name: t\nworld: {model: uav.xml}\naircraft: {uav: {}}\nfaults: [{at: 1s, blade: uav/motor5}]\n")
+          .find("there is no rotor `uav/motor5`"),
+      std::string::npos);
+  EXPECT_NE(mistakes_of("name: t\nworld: {model: uav.xml}\nrobots:\n  uav: {sensors: {p: {type: airspeed}}}\n")
+                .find("body `uav` is no aircraft"),
             std::string::npos);
 }
 

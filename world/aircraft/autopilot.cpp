@@ -72,7 +72,9 @@ void Autopilot::act(Engine& engine, SimSpan, Wrenches&) {
 void Autopilot::save(std::span<double> state) const {
   double* to = std::copy(wish_.begin(), wish_.end(), state.data());
   to = std::copy(goal_.begin(), goal_.end(), to);
-  to = std::copy(controller_.integral().begin(), controller_.integral().end(), to);
+  for (const Vec3& learned : {controller_.memory().wind, controller_.memory().torque}) {
+    to = std::copy(learned.begin(), learned.end(), to);
+  }
   *to = static_cast<double>(next_.ns());  // exact below 2⁵³ ns, a hundred days
 }
 
@@ -80,8 +82,8 @@ void Autopilot::restore(std::span<const double> state) {
   const double* from = state.data();
   std::copy_n(from, 4, wish_.begin());
   std::copy_n(from + 4, 4, goal_.begin());
-  controller_.set_integral({from[8], from[9], from[10]});
-  next_ = SimTime::from_ns(static_cast<std::int64_t>(from[11]));
+  controller_.set_memory({{from[8], from[9], from[10]}, {from[11], from[12], from[13]}});
+  next_ = SimTime::from_ns(static_cast<std::int64_t>(from[14]));
 }
 
 }  // namespace isochron::world

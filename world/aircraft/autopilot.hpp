@@ -37,7 +37,7 @@ class Autopilot final : public Part {
   [[nodiscard]] double commanded(std::uint32_t actuator) const override { return wish_[actuator]; }
   [[nodiscard]] std::vector<SensorInfo> sensors() const override { return {{aircraft_.name() + "/goal", 4}}; }
   void read(std::span<double> values) const override;
-  [[nodiscard]] std::size_t state_size() const override { return 4 + 4 + 3 + 1; }
+  [[nodiscard]] std::size_t state_size() const override { return 4 + 4 + 6 + 1; }
   void save(std::span<double> state) const override;
   void restore(std::span<const double> state) override;
 

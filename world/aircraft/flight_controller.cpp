@@ -9,6 +9,8 @@ namespace isochron::world {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
+constexpr double rate_integral = 60;  // 1/s²
+constexpr double most_learned = 60;   // rad/s² that a rotor with a fault may cost
 
 /// Columns of the rotation matrix: where the body's axes point.
 struct Axes {
@@ -86,9 +88,10 @@ Vec3 FlightController::wanted_acceleration(const FlightState& state, const Fligh
   const Vec3 level = shortened({velocity[0], velocity[1], 0}, gains_.max_speed);
   velocity = {level[0], level[1], std::clamp(velocity[2], -gains_.max_climb, gains_.max_climb)};
   const Vec3 error = velocity - state.velocity;
-  integral_ = integral_ + (gains_.velocity_integral * dt) * error;
-  for (double& x : integral_) x = std::clamp(x, -0.6 * gains_.max_acceleration, 0.6 * gains_.max_acceleration);
-  const Vec3 wanted = gains_.velocity * error + integral_;
+  Vec3& wind = memory_.wind;
+  wind = wind + (gains_.velocity_integral * dt) * error;
+  for (double& x : wind) x = std::clamp(x, -0.6 * gains_.max_acceleration, 0.6 * gains_.max_acceleration);
+  const Vec3 wanted = gains_.velocity * error + wind;
   const Vec3 sideways = shortened({wanted[0], wanted[1], 0}, gains_.max_acceleration);
   return {sideways[0], sideways[1], std::clamp(wanted[2], -0.7 * vehicle_.gravity, 0.8 * vehicle_.gravity)};
 }
@@ -112,11 +115,14 @@ std::span<const double> FlightController::step(const FlightState& state, const F
   const Vec3 rates{gains_.attitude * dot(turn, body.x), gains_.attitude * dot(turn, body.y), yaw_rate * body.z[2]};
 
   const Vec3 spin = rates - state.rates;
+  Vec3& learned = memory_.torque;
+  learned = learned + (rate_integral * dt) * spin;
+  for (double& x : learned) x = std::clamp(x, -most_learned, most_learned);
   const Vec3& j = vehicle_.inertia;
   const Vec3 momentum{j[0] * state.rates[0], j[1] * state.rates[1], j[2] * state.rates[2]};
-  const Vec3 torque =
-      Vec3{j[0] * gains_.rate * spin[0], j[1] * gains_.rate * spin[1], j[2] * gains_.yaw_rate * spin[2]} +
-      cross(state.rates, momentum);
+  const Vec3 gain{gains_.rate, gains_.rate, gains_.yaw_rate};
+  Vec3 torque = cross(state.rates, momentum);
+  for (std::size_t i = 0; i < 3; ++i) torque[i] += j[i] * (gain[i] * spin[i] + learned[i]);
   mix(vehicle_.mass * std::max(0.0, dot(force, body.z)), torque);
   return motors_;
 }

@@ -59,11 +59,13 @@ class FlightController {
 
   /// Commands for the motors, 0 … 1, from now on for dt.
   std::span<const double> step(const FlightState& state, const FlightGoal& goal, double dt);
-  /// Forgets what it has learned of the wind.
-  void reset() { integral_ = {}; }
+  /// What it has learned: of the wind, and of rotors that do not give what they should.
+  struct Memory {
+    Vec3 wind{}, torque{};
+  };
+  [[nodiscard]] const Memory& memory() const { return memory_; }
+  void set_memory(const Memory& memory) { memory_ = memory; }
   [[nodiscard]] std::span<const double> motors() const { return motors_; }
-  [[nodiscard]] const Vec3& integral() const { return integral_; }
-  void set_integral(const Vec3& integral) { integral_ = integral; }
 
  private:
   [[nodiscard]] Vec3 wanted_acceleration(const FlightState& state, const FlightGoal& goal, double dt);
@@ -72,7 +74,7 @@ class FlightController {
   FlightVehicle vehicle_;
   FlightGains gains_;
   std::vector<std::array<double, 4>> shares_;  // thrust of each rotor for a unit of lift, roll, pitch and yaw
-  Vec3 integral_{};
+  Memory memory_;
   std::vector<double> motors_;
 };
 
