@@ -39,8 +39,13 @@ if(NOT ISOCHRON_SANITIZE)
   target_link_options(isochron_flags INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 endif()
 
+find_program(ISOCHRON_CCACHE ccache)
+if(ISOCHRON_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${ISOCHRON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ISOCHRON_CCACHE})
+endif()
+
 find_package(Threads REQUIRED)
-find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # isochron_layer(NAME SOURCES ... LINKS ...): the library isochron_NAME of one layer.

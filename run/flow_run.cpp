@@ -132,6 +132,7 @@ class Network {
  private:
   void make_carrier(const Scenario& scenario, const flow::Graph& graph) {
     const NetworkSection& network = scenario.network;
+    check_carrier(scenario);
     if (network.carrier != CarrierKind::tcp && to_faults(scenario.faults, 1).any()) {
       throw InputError(scenario.faults.place, "only links over TCP can be made bad",
                        "set `network: {carrier: tcp}`, or leave `faults` out");

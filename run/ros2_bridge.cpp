@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bridge/ros2/names.hpp"
+#include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
 #include "flow/definition.hpp"
@@ -57,6 +58,7 @@ std::vector<std::string> Ros2Bridge::notes(const Scenario& scenario) {
 
 Ros2Bridge::Ros2Bridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)
     : scenario_(scenario), section_(*scenario.ros2), outside_(outside) {
+  need_part("DDS", section_.place);
   std::vector<Mistake> mistakes;
   const auto collect = [&](const auto& add) {
     try {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
 #include "link/ros/ros_wire.hpp"
@@ -78,6 +79,7 @@ std::vector<std::string> RosBridge::notes(const Scenario& scenario) {
 
 RosBridge::RosBridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)
     : scenario_(scenario), section_(*scenario.ros), outside_(outside) {
+  need_part("ROS 1", section_.place);
   if (section_.every <= SimSpan::zero()) throw InputError(section_.place_of("every"), "must be positive");
   if (scenario.world) {
     mirror_ = std::make_unique<WorldMirror>(scenario);

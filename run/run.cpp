@@ -1,5 +1,6 @@
 #include "run/run.hpp"
 
+#include "core/build_parts.hpp"
 #include "run/expectations.hpp"
 #include "run/runners.hpp"
 #include "run/unused_keys.hpp"
@@ -84,6 +85,13 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
     spoilers.emplace_back("executor free: it has no time management");
   }
   return spoilers;
+}
+
+void check_carrier(const Scenario& scenario) {
+  const Place& place = scenario.network.place_of("carrier");
+  const std::string other = "set `network: {carrier: tcp}`";
+  if (scenario.network.carrier == CarrierKind::dds) need_part("DDS", place, other);
+  if (scenario.network.carrier == CarrierKind::ros) need_part("ROS 1", place, other);
 }
 
 void check_restarts(const Scenario& scenario) {

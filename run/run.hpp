@@ -159,6 +159,8 @@ void check_scenario(const Scenario& scenario);
 
 /// Throws InputError where `network.restarts` asks for what cannot be.
 void check_restarts(const Scenario& scenario);
+/// Whether this build can carry flows between processes as the scenario wants it.
+void check_carrier(const Scenario& scenario);
 /// Who keeps the run from being the same twice: "prey/planner: its computing is measured".
 std::vector<std::string> not_repeatable(const Scenario& scenario);
 

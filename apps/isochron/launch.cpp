@@ -131,6 +131,7 @@ int launch(const LaunchFlags& flags) {
   const Scenario scenario = load_scenario(flags.file, overrides);
   demand_trust(scenario, flags.file, flags.trust);
   settle_math(scenario);
+  check_carrier(scenario);
   check_restarts(scenario);
   const flow::Graph graph = graph_of(scenario, flags);
   // Keys are the nodes' own affair: they say what is wrong with them.

@@ -33,6 +33,7 @@ struct Flags : RunFlags {
   bool view = false;
   bool paused = false;
   bool open = false;
+  bool leave = false;
   bool strict = false;
   std::uint16_t port = 0;
 };
@@ -186,7 +187,7 @@ int run_viewed(Scenario scenario, const Flags& flags) {
     handler.show(*recorded);
   }
   live.ended(report);
-  if (report.end != RunReport::End::interrupted) {
+  if (!flags.leave && report.end != RunReport::End::interrupted) {
     say("The page shows the journal now. Ctrl-C ends it.\n");
     wait_for_interrupt();
   }
@@ -271,6 +272,8 @@ void add_run(CLI::App& app, Action& action) {
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);
+  verb->add_flag("--leave", flags->leave, "with --view: end with the run, instead of showing its journal until Ctrl-C")
+      ->needs(view);
   verb->add_option("--port", flags->port, "with --view: of 127.0.0.1; any that is free if left out")
       ->type_name("PORT")
       ->needs(view);
