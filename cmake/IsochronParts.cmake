@@ -3,7 +3,7 @@
 # (core/build_parts.hpp): `isochron --version` lists it, and scenarios that need what is missing are refused with the
 # packages to install.
 
-set(ISOCHRON_PARTS "" CACHE INTERNAL "rows of core/build_parts.cpp")
+set_property(GLOBAL PROPERTY ISOCHRON_PARTS "")  # rows of core/build_parts.cpp
 
 # isochron_part(DDS "DDS" "flows over DDS, nodes of ROS 2" "cyclonedds-dev" FOUND): sets ISOCHRON_HAS_DDS.
 function(isochron_part key name gives packages found)
@@ -25,8 +25,8 @@ function(isochron_part key name gives packages found)
     message(STATUS "left out: ${name} (${gives}), as ISOCHRON_WITH_${key} says")
   endif()
   set(ISOCHRON_HAS_${key} ${has} PARENT_SCOPE)
-  string(APPEND ISOCHRON_PARTS "{\"${name}\", $<IF:$<BOOL:${has}>,true,false>, \"${gives}\", \"${packages}\"},\n")
-  set(ISOCHRON_PARTS "${ISOCHRON_PARTS}" CACHE INTERNAL "rows of core/build_parts.cpp")
+  set_property(GLOBAL APPEND_STRING PROPERTY ISOCHRON_PARTS
+    "{\"${name}\", $<IF:$<BOOL:${has}>,true,false>, \"${gives}\", \"${packages}\"},\n")
 endfunction()
 
 # Tests come first: include(CTest) reads BUILD_TESTING.
@@ -85,4 +85,5 @@ isochron_part(OMPL "OMPL" "the planner of examples/unmodified" "libompl-dev" "${
 
 option(ISOCHRON_BENCH "link the benchmarks into the command: `isochron bench`" ON)
 
-file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/parts/build_parts.inc CONTENT "${ISOCHRON_PARTS}")
+get_property(parts GLOBAL PROPERTY ISOCHRON_PARTS)
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/parts/build_parts.inc CONTENT "${parts}")

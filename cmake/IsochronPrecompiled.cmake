@@ -1,5 +1,5 @@
 # What most files include, parsed once: without it two thirds of a build's time go into reading the same headers.
-# There are four: for code in libraries (-fPIC) and in executables (-fPIE), with and without gtest.
+# There is one for each kind of code: libraries, programs, tests (gtest), and the command, whose every file has CLI11 and JSON.
 #
 # Only headers from outside stand here, so that a change of ours rebuilds no more than it must, and every file still
 # includes what it uses: the fuzzers' build does without, and tells.
@@ -11,7 +11,7 @@ set(ISOCHRON_COMMON_HEADERS
   <deque> <exception> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <optional> <random> <set> <span>
   <sstream> <stdexcept> <string> <string_view> <system_error> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
 
-function(isochron_precompiled kind headers)  # kind: library, program or test
+function(isochron_precompiled kind headers)  # kind: library, program, command or test
   set(source ${CMAKE_BINARY_DIR}/precompiled/${kind}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
   if(kind STREQUAL library)
@@ -42,6 +42,7 @@ function(isochron_use_precompiled)
   isochron_targets_below(${CMAKE_SOURCE_DIR} targets)
   isochron_precompiled(library "${ISOCHRON_COMMON_HEADERS}")
   isochron_precompiled(program "${ISOCHRON_COMMON_HEADERS}")
+  isochron_precompiled(command "${ISOCHRON_COMMON_HEADERS};<nlohmann/json.hpp>;<CLI/CLI.hpp>")
   if(BUILD_TESTING)
     isochron_precompiled(test "${ISOCHRON_COMMON_HEADERS};<gtest/gtest.h>;<gmock/gmock.h>")
   endif()
@@ -58,6 +59,8 @@ function(isochron_use_precompiled)
     endif()
     if(links MATCHES "GTest::gtest")
       set(kind test)
+    elseif(target STREQUAL isochron_command)
+      set(kind command)
     elseif(type STREQUAL EXECUTABLE)
       set(kind program)
     else()

@@ -22,6 +22,7 @@
 #include "run/graph_text.hpp"
 #include "run/trust.hpp"
 #include "run/unused_keys.hpp"
+#include "run/verdict.hpp"
 #include "view/live_source.hpp"
 #include "view/recorded_source.hpp"
 #include "view/view_server.hpp"
@@ -128,12 +129,21 @@ std::string verdict_of(const RunReport& report) {
   return red("failed") + ": " + report.why;
 }
 
+std::string verdict_line(const RunReport& report) {
+  const Verdict verdict = verdict_of(report);
+  const bool good = verdict.coherence == Coherence::coherent || verdict.coherence == Coherence::in_order;
+  return good                                              ? green(verdict.line)
+         : verdict.coherence == Coherence::not_coherent ? red(verdict.line)
+                                                        : yellow(verdict.line);
+}
+
 std::string summary(const RunReport& report) {
   const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
   const std::string verdict = verdict_of(report);
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
-  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + to_string(report.simulated) +
+  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + verdict_line(report) + "\n" +
+                     to_string(report.simulated) +
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
                      format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
