@@ -115,7 +115,7 @@ std::string shares_line(const RunReport& report) {
          part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
-std::string verdict_of(const RunReport& report) {
+std::string ending_of(const RunReport& report) {
   switch (report.end) {
     case RunReport::End::finished:
       return green("finished");
@@ -139,10 +139,10 @@ std::string verdict_line(const RunReport& report) {
 
 std::string summary(const RunReport& report) {
   const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
-  const std::string verdict = verdict_of(report);
+  const std::string ending = ending_of(report);
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
-  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + verdict_line(report) + "\n" +
+  std::string text = bold(report.scenario) + " (" + mode + ") " + ending + "\n" + verdict_line(report) + "\n" +
                      to_string(report.simulated) +
                      " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
                      bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
