@@ -134,7 +134,7 @@ class Network {
     const NetworkSection& network = scenario.network;
     check_carrier(scenario);
     if (network.carrier != CarrierKind::tcp && to_faults(scenario.faults, 1).any()) {
-      throw InputError(scenario.faults.place, "only links over TCP can be made bad",
+      throw InputError(scenario.faults.place, "faults work on TCP links only",
                        "set `network: {carrier: tcp}`, or leave `faults` out");
     }
     switch (network.carrier) {

@@ -73,8 +73,8 @@ std::vector<std::string> RosBridge::notes(const Scenario& scenario) {
     heard += (heard.empty() ? "" : ", ") + topic_of(section.topic, name);
   }
   if (heard.empty()) return {"ROS nodes listen only: what they do is not part of this run"};
-  return {"what ordinary ROS nodes say (" + heard +
-          ") is taken in when it comes: its order is not guaranteed, and this run does not repeat"};
+  return {"messages of ROS nodes (" + heard +
+          ") are taken in when they arrive: their order is not guaranteed, and this run does not repeat"};
 }
 
 RosBridge::RosBridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)

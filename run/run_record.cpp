@@ -147,7 +147,7 @@ void RunRecord::finish(RunReport& report) {
   report.journal = file_;
   if (const std::uint64_t faults = contained_count(); faults > 0) {
     report.notes.push_back(std::to_string(faults) +
-                           " times what a page or peer said was more than Isochron could bear; " +
+                           " times a page or peer sent something that Isochron could not handle; " +
                            "the run went on (see what it printed)");
   }
   // What the journal says of the run is what the command says.

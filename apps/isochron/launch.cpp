@@ -164,7 +164,7 @@ int launch(const LaunchFlags& flags) {
       journals.push_back(node->journal());
     } else if (!node->never_began()) {
       report["why"] = report["why"].get<std::string>() + "the journal of " + node->name() +
-                      " could not be had; it may be at " + node->left_at() + "\n";
+                      " could not be fetched; it may be at " + node->left_at() + "\n";
     }
   }
   watch.clear();

@@ -272,7 +272,7 @@ void add_run(CLI::App& app, Action& action) {
           "here")
       ->type_name("FILE");
   verb->add_flag("--until-stdin-ends", flags->until_stdin_ends,
-                 "stop, as with Ctrl-C, when standard input ends: whoever started it from afar is gone");
+                 "stop, as with Ctrl-C, when standard input closes: the remote launcher is gone");
   verb->add_flag("--strict", flags->strict,
                  "run flows twice, with other buffers and other memory, and say where the two part: finds nodes that "
                  "leave a field unset");
