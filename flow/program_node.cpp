@@ -147,7 +147,8 @@ class ProgramNode final : public DynamicNode {
     const PayloadType& type = output_type(output);
     if (!type.flat) return send_event(output, t, frame.rest());
     value_.resize(type.size);
-    if (!type.decode(value_.data(), frame.rest())) throw std::runtime_error("its program sent something that is not a " + type.name);
+    if (!type.decode(value_.data(), frame.rest()))
+      throw std::runtime_error("its program sent something that is not a " + type.name);
     send_event(output, t, value_);
   }
 

@@ -113,8 +113,7 @@ void RunRecord::look(RunWatch& watch, SimTime now) {
   watch.drift(ledger_.max());
 }
 
-void RunRecord::set_drift(SimSpan max, SimSpan p99, SimSpan p999, bool exact,
-                          std::vector<DriftSeries::Point> series) {
+void RunRecord::set_drift(SimSpan max, SimSpan p99, SimSpan p999, bool exact, std::vector<DriftSeries::Point> series) {
   told_ = Found{max, p99, p999, exact, std::move(series)};
 }
 

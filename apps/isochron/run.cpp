@@ -132,7 +132,7 @@ std::string ending_of(const RunReport& report) {
 std::string verdict_line(const RunReport& report) {
   const Verdict verdict = verdict_of(report);
   const bool good = verdict.coherence == Coherence::coherent || verdict.coherence == Coherence::in_order;
-  return good                                              ? green(verdict.line)
+  return good                                           ? green(verdict.line)
          : verdict.coherence == Coherence::not_coherent ? red(verdict.line)
                                                         : yellow(verdict.line);
 }
@@ -143,12 +143,12 @@ std::string summary(const RunReport& report) {
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
   std::string text = bold(report.scenario) + " (" + mode + ") " + ending + "\n" + verdict_line(report) + "\n" +
-                     to_string(report.simulated) +
-                     " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
-                     bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
-                     format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
-                     "\n" + programs_table(report) + timing_table(report) + agents_table(report);
+                     to_string(report.simulated) + " simulated in " + format_ns_short(report.wall.ns()) + ", " +
+                     factor + "x real time\n" + "drift " + bold(format_ns_short(report.drift_max.ns())) +
+                     " at most, 99 % under " + format_ns_short(report.drift_p99.ns()) +
+                     (report.drift_exact ? "" : " (not exact)") + "\n" + shares_line(report) +
+                     (report.control.empty() ? "" : "measured by " + report.control + "\n") + "\n" +
+                     programs_table(report) + timing_table(report) + agents_table(report);
   for (const expect::Outcome& outcome : report.expectations) {
     text += outcome_line(outcome) + "\n";
     if (!outcome.told.empty()) text += "          " + view_command(report.journal, outcome.told[0].at) + "\n";
