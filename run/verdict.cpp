@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A preemption comes some 12 us late, seldom more than 60, and percentiles are rounded up to their bucket.
-constexpr SimSpan usual_overrun = 100us;
+// What programs execute beyond their turns: 3 us as a rule, 200 us once in thousands of times on a virtual machine.
+constexpr SimSpan usual_overrun = 250us;
 // Beyond what is explained; more than that is no matter of a timer.
 constexpr SimSpan most_unexplained = 1ms;
 
