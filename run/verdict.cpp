@@ -40,7 +40,7 @@ Judged judge_free(const RunReport& report) {
 Judged judge_drift(const RunReport& report) {
   const SimSpan promised = *report.promised, most = report.drift_max;
   const SimSpan nearly_all = std::min(report.drift_p999, most);
-  const std::string within = "99.9 % of drift within " + span(nearly_all) + " (" + span(promised) + " promised)";
+  const std::string within = "99.9 % of drift within " + span(nearly_all) + " (" + to_string(promised) + " promised)";
   if (nearly_all > promised + usual_overrun) return {Coherence::not_coherent, within + ", at most " + span(most)};
   if (most <= promised + usual_overrun) return {Coherence::coherent, within};
   const bool explained = !report.late_preemption.empty() && most <= promised + report.late_beyond + most_unexplained;
@@ -74,7 +74,8 @@ std::string expectations(const RunReport& report) {
   };
   const std::size_t held = count(expect::Verdict::held), violated = count(expect::Verdict::violated);
   if (held == all) return all == 1 ? " · the expectation held" : " · all " + std::to_string(all) + " expectations held";
-  if (violated == 0) return " · " + std::to_string(all - held) + " of " + std::to_string(all) + " expectations not seen";
+  if (violated == 0)
+    return " · " + std::to_string(all - held) + " of " + std::to_string(all) + " expectations not seen";
   return " · " + std::to_string(violated) + " of " + std::to_string(all) + " expectations violated";
 }
 

@@ -3,8 +3,8 @@
 // what its mode promises, were deadlines kept, did expectations hold, will it be the same again. Summary, JSON, report and
 // page show this.
 //
-//     coherent: 99.9 % of drift within 1.02ms (1ms promised), once 1.4ms: a preemption at 3.2s came 350us late: the host took
-//     the core · no deadline missed · all 3 expectations held · does not repeat: predator/planner: its computing is measured
+//     coherent: 99.9 % of drift within 1.02ms (1ms promised), at most 1.40ms: a preemption at 3.2s came 350us late: the
+//     host took the core · no deadline missed · all 3 expectations held · does not repeat: predator/planner: its computing is measured
 //
 // Coherence. A mode promises that participants drift by max(quantum, step) at most, and by what one preemption came late.
 //   coherent        99.9 % of the time within that; the worst is within it too, or a preemption that came late explains it

@@ -35,9 +35,10 @@ TEST(Verdict, TheWorstIsNamedWithItsCause) {
   report.late_beyond = SimSpan(12ms);
   const Verdict verdict = verdict_of(report);
   EXPECT_EQ(verdict.coherence, Coherence::coherent);
-  EXPECT_EQ(verdict.why,
-            "99.9 % of drift within 1.02ms (1ms promised), at most 13ms: a preemption at 3.2s came 12ms late: the host "
-            "took the core");
+  EXPECT_EQ(
+      verdict.why,
+      "99.9 % of drift within 1.02ms (1ms promised), at most 13.0ms: a preemption at 3.2s came 12ms late: the host "
+      "took the core");
 }
 
 TEST(Verdict, WhatNoPreemptionExplainsIsNotCoherent) {
@@ -55,7 +56,7 @@ TEST(Verdict, ARunThatDriftsOftenIsNotCoherentWhateverItsWorstIs) {
   report.drift_p999 = SimSpan(1300us);
   report.drift_max = SimSpan(1400us);
   EXPECT_EQ(verdict_of(report).coherence, Coherence::not_coherent);
-  EXPECT_EQ(verdict_of(report).why, "99.9 % of drift within 1.3ms (1ms promised), at most 1.4ms");
+  EXPECT_EQ(verdict_of(report).why, "99.9 % of drift within 1.30ms (1ms promised), at most 1.40ms");
 }
 
 TEST(Verdict, ACallbackRunSaysForHowLongComputingWasFree) {
