@@ -28,8 +28,9 @@ void need_part(std::string_view name, const Place& place, const std::string& oth
 }
 
 InputError part_missing(const BuildPart& part, const Place& place, const std::string& other) {
-  return {place, "this build of Isochron has no " + std::string(part.name),
-          "install " + std::string(part.packages) + " (Debian) and build again" + (other.empty() ? "" : ", or " + other)};
+  return {
+      place, "this build of Isochron has no " + std::string(part.name),
+      "install " + std::string(part.packages) + " (Debian) and build again" + (other.empty() ? "" : ", or " + other)};
 }
 
 }  // namespace isochron

@@ -20,7 +20,9 @@ Graph::~Graph() = default;
 std::size_t Graph::advertise(const std::string&, const std::string&, const Qos&) { ENSURE(false, never_made); }
 std::size_t Graph::subscribe(const std::string&, const std::string&, const Qos&, Take) { ENSURE(false, never_made); }
 void Graph::serve(const std::string&, const std::string&, Serve) { ENSURE(false, never_made); }
-void Graph::tell_all_nodes(const std::string&, const std::string&, std::vector<std::byte>) { ENSURE(false, never_made); }
+void Graph::tell_all_nodes(const std::string&, const std::string&, std::vector<std::byte>) {
+  ENSURE(false, never_made);
+}
 void Graph::start() { ENSURE(false, never_made); }
 bool Graph::publish(std::size_t, std::size_t, const Fill&) { ENSURE(false, never_made); }
 unsigned Graph::listeners(std::size_t) const { ENSURE(false, never_made); }
