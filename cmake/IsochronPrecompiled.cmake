@@ -1,8 +1,9 @@
 # What most files include, parsed once: without it two thirds of a build's time go into reading the same headers.
-# There is one for each kind of code: libraries, programs, tests (gtest), and the command, whose every file has CLI11 and JSON.
+# There is one for each kind of code: libraries, programs, tests (gtest), run/, and the command.
 #
 # Only headers from outside stand here, so that a change of ours rebuilds no more than it must, and every file still
-# includes what it uses: the fuzzers' build does without, and tells.
+# includes what it uses: the fuzzers' build does without, and tells. Scenario and report are the exception: nearly every
+# file of run/ and of the command includes them, and they are half of what its compiler reads.
 
 option(ISOCHRON_PRECOMPILED "parse common headers once" ON)
 
@@ -11,10 +12,10 @@ set(ISOCHRON_COMMON_HEADERS
   <deque> <exception> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <optional> <random> <set> <span>
   <sstream> <stdexcept> <string> <string_view> <system_error> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
 
-function(isochron_precompiled kind headers)  # kind: library, program, command or test
+function(isochron_precompiled kind headers)  # kind: library, run, program, command or test
   set(source ${CMAKE_BINARY_DIR}/precompiled/${kind}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
-  if(kind STREQUAL library)
+  if(kind MATCHES "^(library|run)$")
     add_library(precompiled_${kind} OBJECT ${source})
   else()
     add_executable(precompiled_${kind} ${source})
@@ -42,7 +43,9 @@ function(isochron_use_precompiled)
   isochron_targets_below(${CMAKE_SOURCE_DIR} targets)
   isochron_precompiled(library "${ISOCHRON_COMMON_HEADERS}")
   isochron_precompiled(program "${ISOCHRON_COMMON_HEADERS}")
-  isochron_precompiled(command "${ISOCHRON_COMMON_HEADERS};<nlohmann/json.hpp>;<CLI/CLI.hpp>")
+  set(report ${CMAKE_SOURCE_DIR}/run/run.hpp)
+  isochron_precompiled(run "${ISOCHRON_COMMON_HEADERS};<nlohmann/json.hpp>;${report};${CMAKE_SOURCE_DIR}/run/run_record.hpp;${CMAKE_SOURCE_DIR}/msg/robot_types.hpp;${CMAKE_SOURCE_DIR}/world/messages.hpp")
+  isochron_precompiled(command "${ISOCHRON_COMMON_HEADERS};<nlohmann/json.hpp>;<CLI/CLI.hpp>;${report}")
   if(BUILD_TESTING)
     isochron_precompiled(test "${ISOCHRON_COMMON_HEADERS};<gtest/gtest.h>;<gmock/gmock.h>")
   endif()
@@ -61,6 +64,8 @@ function(isochron_use_precompiled)
       set(kind test)
     elseif(target STREQUAL isochron_command)
       set(kind command)
+    elseif(target STREQUAL isochron_run)
+      set(kind run)
     elseif(type STREQUAL EXECUTABLE)
       set(kind program)
     else()
