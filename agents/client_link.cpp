@@ -70,7 +70,7 @@ void ClientLink::hear_stream(std::span<const std::byte> bytes) {
     sane = what.ParseFromArray(frame.data(), static_cast<int>(frame.size())) && hear(what);
     return sane && stream_ != nullptr;
   });
-  if ((!sane || !taken.ok()) && stream_ != nullptr) stream_closed("what answers there is no server of agents");
+  if ((!sane || !taken.ok()) && stream_ != nullptr) stream_closed("the peer at that address is not an agents server");
 }
 
 bool ClientLink::hear(const wire::Handshake& what) {

@@ -14,8 +14,8 @@
 // minimum, it never falls, and a client that was told an old one is merely careful.
 //
 // Promises: minimum() only grows while somebody is in the world. Two live agents never have the same name. An agent
-// that comes back has a higher
-//           generation. A client in the world is at most 3 heartbeats ahead of the minimum, or is fenced off.
+//           that comes back has a higher generation. A client in the world is at most 3 heartbeats ahead of the
+//           minimum, or is fenced off.
 // Threads:  owner thread; reads no clock.
 // Cost:     an update O(1); a scan O(clients + agents).
 

@@ -100,7 +100,7 @@ struct isochron_robot {
     if (status != ISOCHRON_OK) return status;
     exchange.type[sizeof exchange.type - 1] = 0;
     if (exchange.number < 0 || exchange.number > static_cast<std::int64_t>(isochron::protocol::payload_max)) {
-      return failed(ISOCHRON_REFUSED, std::string(name) + ": the host says a size that cannot be");
+      return failed(ISOCHRON_REFUSED, std::string(name) + ": the host sent an impossible size");
     }
     result = {exchange.index, static_cast<std::size_t>(exchange.number), exchange.type};
     const std::lock_guard lock(mutex);

@@ -158,7 +158,7 @@ bool TcpLink::open_on(int socket, const TcpAddress& address, std::uint64_t& sess
 
 bool TcpLink::read_greeting(const TcpAddress& address, wire::Greeting& greeting, std::string& why) {
   const auto greeted = receive_frame();
-  if (!greeted || !wire::read(*greeted, greeting)) return lost(why, "who listens there is no Isochron host");
+  if (!greeted || !wire::read(*greeted, greeting)) return lost(why, "the peer there is not an Isochron host");
   if (greeting.version_number != wire::version) {
     return lost(why, "host and target speak different versions; build both from one Isochron");
   }

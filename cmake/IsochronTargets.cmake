@@ -6,6 +6,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
@@ -39,8 +40,16 @@ if(NOT ISOCHRON_SANITIZE)
   target_link_options(isochron_flags INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 endif()
 
+find_program(ISOCHRON_CCACHE ccache)
+if(ISOCHRON_CCACHE)
+  # Precompiled headers and other folders of the same sources are hits only so.
+  set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${ISOCHRON_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
 find_package(Threads REQUIRED)
-find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # isochron_layer(NAME SOURCES ... LINKS ...): the library isochron_NAME of one layer.
@@ -60,7 +69,6 @@ function(isochron_layer name)
   target_include_directories(${target} ${scope}
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/isochron>)
   target_compile_features(${target} ${scope} cxx_std_20)
-  set_property(GLOBAL APPEND PROPERTY ISOCHRON_INSTALLED ${target})
 endfunction()
 
 # isochron_test(NAME SOURCES ... LINKS ... LABELS ...): one gtest executable, each test of it known to ctest.

@@ -15,8 +15,7 @@
 // keep its period; a message that says otherwise ends the run.
 //
 // Cost: O(nodes + flows) for systems people write: 50,000 nodes take a tenth of a second. A system whose rings have
-// very
-//       many different periods is refused as undecided after a bounded amount of work.
+//       very many different periods is refused as undecided after a bounded amount of work.
 
 #include <cstdint>
 #include <optional>

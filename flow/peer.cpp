@@ -339,7 +339,7 @@ Result<Done, std::string> Peer::take(const wire::Credit& credit) {
     }
     return done();
   }
-  return refuse(nullptr, "credit for line " + std::to_string(credit.line) + ", which there is not");
+  return refuse(nullptr, "credit for line " + std::to_string(credit.line) + ", which does not exist");
 }
 
 Result<Done, std::string> Peer::take(const wire::Stop& stop) {

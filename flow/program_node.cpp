@@ -113,7 +113,7 @@ class ProgramNode final : public DynamicNode {
     }
     if (next != INT64_MIN) set_next_at(output, SimTime::from_ns(next));
     if (output_type(output).decode(payload, filled.rest())) return;
-    throw std::runtime_error("flow " + output_info(output).name + ": its program sent what is no " +
+    throw std::runtime_error("flow " + output_info(output).name + ": its program sent something that is not a " +
                              output_type(output).name);
   }
 
@@ -147,7 +147,8 @@ class ProgramNode final : public DynamicNode {
     const PayloadType& type = output_type(output);
     if (!type.flat) return send_event(output, t, frame.rest());
     value_.resize(type.size);
-    if (!type.decode(value_.data(), frame.rest())) throw std::runtime_error("its program sent what is no " + type.name);
+    if (!type.decode(value_.data(), frame.rest()))
+      throw std::runtime_error("its program sent something that is not a " + type.name);
     send_event(output, t, value_);
   }
 

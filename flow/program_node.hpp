@@ -10,8 +10,7 @@
 //                                    ◄──     filled, event, ready, failed
 //
 // Promises: the program sees what a node in C++ sees, in the same order; the messages are the same. Where it has no
-// event
-//           outputs, messages to it are not waited for, only those from it.
+//           event outputs, messages to it are not waited for, only those from it.
 // Fails:    a program that cannot be started or says nothing sensible: InputError when the node is made. One that ends,
 //           fails or breaks a promise while it runs: the step throws, with the reason.
 // Threads:  as UserNode. The program is started when the node is made and ended when it is destroyed; after a fork it

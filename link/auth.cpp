@@ -196,7 +196,7 @@ const char* to_string(SealFault fault) {
     case SealFault::too_short:
       return "too short to be a message";
     case SealFault::forged:
-      return "not from who holds the key";
+      return "not from a holder of the key";
     case SealFault::repeated:
       return "seen before";
     case SealFault::too_old:

@@ -8,8 +8,7 @@
 // A stream loses nothing: what a datagram would not survive comes later by `resend`, and all that is behind it waits.
 //
 // Promises: one seed and one sequence of datagrams or sends give one sequence of faults. Without `reorder` the
-// datagrams
-//           that arrive do so in order, however their delays vary.
+//           datagrams that arrive do so in order, however their delays vary.
 // Requires: as any Reactor; destroyed before the one it wraps.
 // Threads:  the reactor's. Cost: a copy and a timer for each delayed datagram or send; nothing if there are no faults.
 

@@ -18,7 +18,7 @@ namespace {
 
 Fd opened(int fd, const char* what) {
   if (fd < 0) {
-    throw InputError({"", 0, 0}, std::string(what) + " cannot be had: " + std::generic_category().message(errno),
+    throw InputError({"", 0, 0}, std::string(what) + " is not available: " + std::generic_category().message(errno),
                      "allow this process more open files with `ulimit -n`");
   }
   return Fd(fd);

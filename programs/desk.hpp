@@ -8,8 +8,8 @@
 //                             └──────► Suspend … wake(at) ─► Reply    later: a release, a time, a sensor, a message
 //
 // Promises: what is written at t shows to reads after t, and reaches the plant in the order (time, CPU, order of
-// writing).
-//           A message to another CPU takes one nanosecond, so that the order between two CPUs is never in doubt.
+//           writing). A message to another CPU takes one nanosecond, so that the order between two CPUs is never in
+//           doubt.
 // Requires: act() and wake() of one party in the order of its time. A read at t comes when no write before t can come
 //           any more. A payload in a request is out of the program's reach.
 // Fails:    whatever a program asks, it gets an answer or a sentence; nothing that it says harms the others.

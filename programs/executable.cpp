@@ -291,7 +291,7 @@ std::optional<Obstacle> obstacle_through_env(const std::vector<std::string>& arg
 std::optional<Obstacle> obstacle_in_script(const Interpreter& interpreter, int depth) {
   if (depth >= scripts_max) return Obstacle{"is run by too many scripts in a row", "name the program itself"};
   if (!Opened(interpreter.path).there()) {
-    return Obstacle{"is a script for " + interpreter.path + ", which does not exist", "mend its first line"};
+    return Obstacle{"is a script for " + interpreter.path + ", which does not exist", "fix its first line"};
   }
   const std::vector<std::string> arguments = words_of(interpreter.argument);
   if (name_in(interpreter.path) == "env") return obstacle_through_env(arguments, depth);

@@ -430,6 +430,7 @@ void Conductor::settle_figures() {
   outcome_.drift_max = drift_->max();
   outcome_.drift_p50 = SimSpan::from_ns(drift_histogram_.percentile(50));
   outcome_.drift_p99 = SimSpan::from_ns(drift_histogram_.percentile(99));
+  outcome_.drift_p999 = SimSpan::from_ns(drift_histogram_.percentile(99.9));
   outcome_.drift_exact = drift_->exact();
   outcome_.drift_series = drift_->series().points();
   for (const auto& one : members_) {

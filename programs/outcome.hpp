@@ -58,7 +58,7 @@ struct Outcome {
   CpuSpan executed;                    // by all of them: more than Accounting::executed where they executed at once
   bool degraded = false;               // without privileges
   Accounting accounting;
-  SimSpan drift_max, drift_p50, drift_p99;
+  SimSpan drift_max, drift_p50, drift_p99, drift_p999;
   bool drift_exact = true;
   std::vector<DriftSeries::Point> drift_series;
   std::uint64_t times_late = 0;  // steps that came later than the pace allows, by a millisecond or more

@@ -7,8 +7,7 @@
 // Promises: as scheduler.hpp; tick() itself waits for a task only with OnOverrun::busy_wait.
 // Threads:  tick() from one thread, which owns the master context.
 // Cost:     tick() makes one system call for each task that it releases; allocates at set-up. busy_wait spins for a
-// moment
-//           and then sleeps, so that it cannot starve a task that shares its core.
+//           moment and then sleeps, so that it cannot starve a task that shares its core.
 // Fails:    missing privileges as Thread: see weaker(). The destructor waits for tasks that still execute.
 //
 // Why it is right. released and done count a task's executions; only the scheduler writes the one, only the task's

@@ -5,8 +5,7 @@
 // Promises: exact to the µs; excludes what throttling and reported steal took.
 // Threads:  any. Cost: ~0.2 µs for one's own, ~0.4 µs for another's, a file read for a foreign thread. Never allocates.
 // Fails:    a process that is gone or not ours to see: no clock, no value. While a thread runs on another core its
-// clock
-//           lags by up to a scheduler tick.
+//           clock lags by up to a scheduler tick.
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -13,11 +13,9 @@
 // Requires: slot() and publish() from one thread, the readers' calls from one thread.
 // Threads:  one writer, one reader; may lie in shared memory if T may.
 // Cost:     wait-free on both sides: publish() is one atomic exchange, read() one load and at most one exchange,
-// whatever
-//           the other side does. Never allocates.
+//           whatever the other side does. Never allocates.
 // Fails:    nothing published yet: read() is nullptr. A writer that dies half-way leaves the last published value
-// whole;
-//           its successor needs a new LatestValue, for nobody knows which slot was the dead one's.
+//           whole; its successor needs a new LatestValue, for nobody knows which slot was the dead one's.
 //
 // Why it is right. back_, front_ and the middle index are always a permutation of {0, 1, 2}: it is so at the start, and
 // each exchange swaps one owner's index with the middle one atomically. So no two sides ever hold the same slot. Each

@@ -9,8 +9,7 @@
 // Threads:  owned by the thread that made it.
 // Cost:     allocates and blocks for the new thread's set-up, in the constructor; then nothing.
 // Fails:    missing privileges: weaker() lists them, and the body runs all the same. With settings.insist the
-// constructor
-//           throws Insisted instead, and the body never runs.
+//           constructor throws Insisted instead, and the body never runs.
 
 #include <functional>
 #include <memory>

@@ -145,7 +145,7 @@ void check_agents(const Scenario& scenario) {
   if (agents.members.empty()) throw InputError(agents.place, "`agents` has no members", "give some under `members`");
   if (!scenario.world) throw InputError(agents.place, "`agents` need a `world`", "add `world: {model: …}`");
   if (agents.heartbeat <= SimSpan::zero() || !(agents.vicinity > 0)) {
-    throw InputError(agents.place, "`heartbeat` and `vicinity` must be more than nothing", "");
+    throw InputError(agents.place, "`heartbeat` and `vicinity` must be positive", "");
   }
   mistakes.check_lists();
   mistakes.end();

@@ -219,6 +219,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     }
   }
   RunReport report = report_of(scenario);
+  report.promised = 3 * scenario.agents->heartbeat;
   std::unique_ptr<RecordedAir> air;
   if (scenario.v2x) air = std::make_unique<RecordedAir>(scenario, record);
   for (const auto& seat : seats) {
@@ -301,6 +302,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
   Lane lane(record, join.client, ParticipantId(0));
   if (AgentPrograms* programs = agents.world().programs()) lane.record(*programs);
   RunReport report = report_of(scenario);
+  report.promised = 3 * scenario.agents->heartbeat;
   Pacer pacer(scenario.time.pace, clock, watch);
   const auto ending = agents.run(client, SimTime::zero() + scenario.duration, pacer, watch,
                                  [&](const AgentStates& states, bool inside) {

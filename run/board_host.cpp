@@ -113,8 +113,8 @@ std::string verdict(const programs::BoardsOutcome& outcome, bool synced) {
 void warn_of_links(const HilTargetReport& target, RunReport& report) {
   const std::uint64_t times = std::max(target.clock_faults, target.clock_jumps);
   if (times > 0) {
-    std::string note = target.name + ": what its clock said could not be true " + std::to_string(times) +
-                       " times; the host's was used instead";
+    std::string note =
+        target.name + ": its clock was impossible " + std::to_string(times) + " times; the host's was used instead";
     if (std::abs(target.clock_rate - 1) > 0.05) {
       note += ". It runs at " + std::to_string(target.clock_rate).substr(0, 5) + " of the true rate";
     }

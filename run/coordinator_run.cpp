@@ -372,6 +372,8 @@ void fill_programs(const Outcome& outcome, RunReport& report) {
                            format_ns_short(outcome.accounting.executed.ns()) + " of wall time");
   }
   if (outcome.latest_preemption) {
+    report.late_preemption = to_string(*outcome.latest_preemption);
+    report.late_beyond = outcome.latest_preemption->beyond;
     report.notes.push_back(to_string(*outcome.latest_preemption) + ", and the program executed " +
                            format_ns_short(outcome.latest_preemption->beyond.ns()) + " beyond its turn");
   }
@@ -478,6 +480,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
+  report.promised = std::max(scenario.time.quantum, stage.step());
   StallRecord stalls(record, watch, report.notes);
   how.on_stall = [&](const auto& all) { stalls.tell(wait_records(all, scenario.time.stall)); };
   SimTime until = SimTime::zero() + scenario.duration;
@@ -505,7 +508,8 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   }
   const bool free = scenario.time.mode == Mode::callback;
   const SimSpan drift_max = free ? drift_of_free_computing(outcome, report) : outcome.drift_max;
-  record.set_drift(drift_max, std::min(outcome.drift_p99, drift_max), outcome.drift_exact, outcome.drift_series);
+  record.set_drift(drift_max, std::min(outcome.drift_p99, drift_max), std::min(outcome.drift_p999, drift_max),
+                   outcome.drift_exact, outcome.drift_series);
   report.wall = outcome.accounting.wall;
   record.finish(report);
   return report;

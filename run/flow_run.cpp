@@ -132,8 +132,9 @@ class Network {
  private:
   void make_carrier(const Scenario& scenario, const flow::Graph& graph) {
     const NetworkSection& network = scenario.network;
+    check_carrier(scenario);
     if (network.carrier != CarrierKind::tcp && to_faults(scenario.faults, 1).any()) {
-      throw InputError(scenario.faults.place, "only links over TCP can be made bad",
+      throw InputError(scenario.faults.place, "faults work on TCP links only",
                        "set `network: {carrier: tcp}`, or leave `faults` out");
     }
     switch (network.carrier) {
@@ -223,6 +224,7 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   if (plan.system.graph().nodes[self].outputs.empty()) record.leave(ParticipantId(0));
   FlowRecorder recorder(plan, scenario, record, watch, self);
   RunReport report = report_of(scenario);
+  report.in_order = scenario.flows.executor != flow::How::free;
   flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, 1, options);
   const KeptSent kept(options, scenario, disk, recorder);
   if (kept.log() != nullptr) how.recorder = kept.log();
@@ -291,6 +293,7 @@ RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& op
     }
   }
   RunReport report = report_of(scenario);
+  report.in_order = scenario.flows.executor != flow::How::free;
   flow::Outcome outcome;
   const flow::Options how =
       flow_options(scenario, watch, run->recorder, clock, report.notes, graph.nodes.size(), options);
@@ -316,7 +319,7 @@ RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& op
   }
   report.given_up = outcome.given_up;
   if (const auto& drift = run->recorder.drift()) {
-    run->record.set_drift(drift->max(), drift->p99(), true, drift->series());
+    run->record.set_drift(drift->max(), drift->p99(), drift->p999(), true, drift->series());
   }
   run->record.finish(report);
   report.shares.programs = report.wall;

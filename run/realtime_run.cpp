@@ -167,9 +167,9 @@ void note_weaker(const std::vector<rt::Weaker>& weaker, RunReport& report) {
 }
 
 [[noreturn]] void refuse_weaker(const Scenario& scenario, const std::vector<rt::Weaker>& weaker) {
-  std::string what = "this run insists on what it cannot have:\n" + to_string(weaker);
+  std::string what = "this run demands privileges that it does not have:\n" + to_string(weaker);
   what.pop_back();  // its last line's end
-  throw InputError(scenario.time.place_of("privileges"), what, "leave `privileges` out to run all the same");
+  throw InputError(scenario.time.place_of("privileges"), what, "leave `privileges` out to run anyway");
 }
 
 }  // namespace

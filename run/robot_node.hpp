@@ -9,8 +9,7 @@
 // coordinator go on up to the next step, and sends what was written as events at their own times.
 //
 // Promises: the same happenings as the same mode without flows, for robots that send each other no messages. They
-// repeat
-//           where computing is zero, recorded or modelled.
+//           repeat where computing is zero, recorded or modelled.
 // Threads:  the node's; the programs' coordinator takes turns with it (programs/companions.hpp).
 // Fails:    a program whose end ends the run throws from the node's tick; the run ends under the robot's name.
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bridge/ros2/names.hpp"
+#include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
 #include "flow/definition.hpp"
@@ -51,12 +52,13 @@ std::vector<std::string> Ros2Bridge::notes(const Scenario& scenario) {
     heard += (heard.empty() ? "" : ", ") + (section.topic.empty() ? name : section.topic);
   }
   if (heard.empty()) return {"nodes of ROS 2 listen only: what they do is not part of this run"};
-  return {"what nodes of ROS 2 say (" + heard +
-          ") is taken in when it comes: its order is not guaranteed, and this run does not repeat"};
+  return {"messages of ROS 2 nodes (" + heard +
+          ") are taken in when they arrive: their order is not guaranteed, and this run does not repeat"};
 }
 
 Ros2Bridge::Ros2Bridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)
     : scenario_(scenario), section_(*scenario.ros2), outside_(outside) {
+  need_part("DDS", section_.place);
   std::vector<Mistake> mistakes;
   const auto collect = [&](const auto& add) {
     try {

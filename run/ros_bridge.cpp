@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
 #include "link/ros/ros_wire.hpp"
@@ -72,12 +73,13 @@ std::vector<std::string> RosBridge::notes(const Scenario& scenario) {
     heard += (heard.empty() ? "" : ", ") + topic_of(section.topic, name);
   }
   if (heard.empty()) return {"ROS nodes listen only: what they do is not part of this run"};
-  return {"what ordinary ROS nodes say (" + heard +
-          ") is taken in when it comes: its order is not guaranteed, and this run does not repeat"};
+  return {"messages of ROS nodes (" + heard +
+          ") are taken in when they arrive: their order is not guaranteed, and this run does not repeat"};
 }
 
 RosBridge::RosBridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)
     : scenario_(scenario), section_(*scenario.ros), outside_(outside) {
+  need_part("ROS 1", section_.place);
   if (section_.every <= SimSpan::zero()) throw InputError(section_.place_of("every"), "must be positive");
   if (scenario.world) {
     mirror_ = std::make_unique<WorldMirror>(scenario);

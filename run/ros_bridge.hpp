@@ -10,8 +10,7 @@
 //
 // Promises: at a tick of time t everything up to t has been published before /clock says t.
 // Fails:    no master, a wrong name or type: InputError, the former when the run starts. A message with a number that
-// is
-//           not one is dropped and told.
+//           is not one is dropped and told.
 // Threads:  the node's own; ROS's come in through a queue.
 
 #include <atomic>

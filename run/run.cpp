@@ -1,5 +1,6 @@
 #include "run/run.hpp"
 
+#include "core/build_parts.hpp"
 #include "run/expectations.hpp"
 #include "run/runners.hpp"
 #include "run/unused_keys.hpp"
@@ -77,7 +78,7 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
       if (program.clock == ClockKind::virtual_ && program.system == SystemKind::host) {
         spoilers.push_back(robot + "/" + name + ": its children, pipes and sockets are the host's (`system: host`)");
       }
-      if (program.ros2) spoilers.push_back(robot + "/" + name + ": what it hears over DDS comes when it comes");
+      if (program.ros2) spoilers.push_back(robot + "/" + name + ": messages over DDS arrive at no fixed time");
     }
   }
   for (const auto& [name, node] : scenario.nodes) {
@@ -86,12 +87,19 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
     }
   }
   if (scenario.ros2 && !scenario.ros2->subscribe.empty()) {
-    spoilers.emplace_back("ros2: what nodes of ROS 2 say is taken in when it comes");
+    spoilers.emplace_back("ros2: messages of ROS 2 nodes are taken in when they arrive");
   }
   if (runs_as_flows(scenario) && scenario.flows.executor == flow::How::free) {
     spoilers.emplace_back("executor free: it has no time management");
   }
   return spoilers;
+}
+
+void check_carrier(const Scenario& scenario) {
+  const Place& place = scenario.network.place_of("carrier");
+  const std::string other = "set `network: {carrier: tcp}`";
+  if (scenario.network.carrier == CarrierKind::dds) need_part("DDS", place, other);
+  if (scenario.network.carrier == CarrierKind::ros) need_part("ROS 1", place, other);
 }
 
 void check_restarts(const Scenario& scenario) {
@@ -157,7 +165,7 @@ RunReport run_planned(const Scenario& scenario, const RunOptions& options, Clock
     RunReport report = runner.run(scenario, options, clock, disk, watch);
     const bool has_links = scenario.time.mode == Mode::heartbeat || report.hil;
     if (!has_links && to_faults(scenario.faults, 1).any()) {
-      report.notes.push_back("faults: this run has no link over a network, so that none was bad");
+      report.notes.push_back("faults: this run has no network link, so none was disturbed");
     }
     return report;
   }

@@ -112,8 +112,12 @@ struct RunReport {
   std::string why;  // failed: what to read first
   SimSpan simulated;
   WallSpan wall;
-  SimSpan drift_max, drift_p99;
+  SimSpan drift_max, drift_p99, drift_p999;
   bool drift_exact = true;
+  std::optional<SimSpan> promised;  // the most that the mode lets participants drift; nothing: it promises no figure
+  bool in_order = false;            // flows: everything is taken in at its time, whatever the drift
+  std::string late_preemption;      // the worst, if any was late: when, by how much, by whose doing
+  SimSpan late_beyond;              // what a program executed beyond its turn there
   WallShares shares;
   std::string control;  // how measured programs were dispatched, and on which cores; "" where none is measured
   std::vector<ProgramReport> programs;
@@ -161,6 +165,8 @@ void check_scenario(const Scenario& scenario);
 
 /// Throws InputError where `network.restarts` asks for what cannot be.
 void check_restarts(const Scenario& scenario);
+/// Whether this build can carry flows between processes as the scenario wants it.
+void check_carrier(const Scenario& scenario);
 /// Who keeps the run from being the same twice: "prey/planner: its computing is measured".
 std::vector<std::string> not_repeatable(const Scenario& scenario);
 

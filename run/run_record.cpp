@@ -113,14 +113,15 @@ void RunRecord::look(RunWatch& watch, SimTime now) {
   watch.drift(ledger_.max());
 }
 
-void RunRecord::set_drift(SimSpan max, SimSpan p99, bool exact, std::vector<DriftSeries::Point> series) {
-  told_ = Found{max, p99, exact, std::move(series)};
+void RunRecord::set_drift(SimSpan max, SimSpan p99, SimSpan p999, bool exact, std::vector<DriftSeries::Point> series) {
+  told_ = Found{max, p99, p999, exact, std::move(series)};
 }
 
 RunRecord::Found RunRecord::settle() {
   if (told_) return *told_;
   ledger_.settle([this](SimSpan delta) { drift_.record(delta.ns()); });
-  return {ledger_.max(), SimSpan::from_ns(drift_.percentile(99)), ledger_.exact(), ledger_.series().points()};
+  return {ledger_.max(), SimSpan::from_ns(drift_.percentile(99)), SimSpan::from_ns(drift_.percentile(99.9)),
+          ledger_.exact(), ledger_.series().points()};
 }
 
 void RunRecord::judge(RunReport& report) {
@@ -136,6 +137,7 @@ void RunRecord::finish(RunReport& report) {
   const Found drift = settle();
   report.drift_max = std::max(drift.max, beside_max_);
   report.drift_p99 = std::max(drift.p99, beside_p99_);
+  report.drift_p999 = std::max(drift.p999, beside_p99_);
   report.drift_exact = drift.exact;
   for (const DriftSeries::Point& point : drift.series) {
     producer_->write(drift_channel_, std::max(point.until, SimTime::zero()),
@@ -144,7 +146,7 @@ void RunRecord::finish(RunReport& report) {
   report.journal = file_;
   if (const std::uint64_t faults = contained_count(); faults > 0) {
     report.notes.push_back(std::to_string(faults) +
-                           " times what a page or peer said was more than Isochron could bear; " +
+                           " times a page or peer sent something that Isochron could not handle; " +
                            "the run went on (see what it printed)");
   }
   // What the journal says of the run is what the command says.

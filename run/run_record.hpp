@@ -46,7 +46,7 @@ class RunRecord {
   void look(RunWatch& watch, SimTime now);
 
   /// For runs whose coordinator keeps the ledger itself.
-  void set_drift(SimSpan max, SimSpan p99, bool exact, std::vector<DriftSeries::Point> series);
+  void set_drift(SimSpan max, SimSpan p99, SimSpan p999, bool exact, std::vector<DriftSeries::Point> series);
 
   /// Of those who take part in the run and have a coordinator of their own.
   void drifted_too(SimSpan max, SimSpan p99) {
@@ -62,7 +62,7 @@ class RunRecord {
  private:
   /// Drift as found: by our own ledger, or as told.
   struct Found {
-    SimSpan max, p99;
+    SimSpan max, p99, p999;
     bool exact = true;
     std::vector<DriftSeries::Point> series;
   };

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/foreign_text.hpp"
-#include "run/run.hpp"
+#include "run/verdict.hpp"
 
 namespace isochron {
 namespace {
@@ -168,16 +168,20 @@ double RunReport::coordination_share() const {
 std::string to_json(const RunReport& report) {
   Json programs = Json::array();
   for (const ProgramReport& program : report.programs) programs.push_back(to_json(program));
+  const Verdict verdict = verdict_of(report);
   Json json{
       {"scenario", report.scenario},
       {"mode", Words<Mode>::list[static_cast<std::size_t>(report.mode)]},
       {"end", to_string(report.end)},
       {"why", report.why},
+      {"verdict",
+       {{"coherence", isochron::to_string(verdict.coherence)}, {"why", verdict.why}, {"line", verdict.line}}},
       {"simulated_s", report.simulated.seconds()},
       {"wall_s", report.wall.seconds()},
       {"real_time_factor", report.real_time_factor()},
       {"drift_max_ns", report.drift_max.ns()},
       {"drift_p99_ns", report.drift_p99.ns()},
+      {"drift_p999_ns", report.drift_p999.ns()},
       {"drift_exact", report.drift_exact},
       {"digest", report.record.digest.hex},
       {"digest_complete", report.record.digest.complete},
@@ -194,6 +198,7 @@ std::string to_json(const RunReport& report) {
       {"not_repeatable", report.not_repeatable},
       {"journal", {{"file", report.journal}, {"records", report.record.messages}, {"dropped", report.record.dropped}}},
       {"notes", report.notes}};
+  if (report.promised) json["drift_promised_ns"] = report.promised->ns();
   // The report inside a journal cannot tell how large that is going to be.
   if (report.record.bytes > 0) json["journal"]["bytes"] = report.record.bytes;
   if (!report.expectations.empty()) json["expectations"] = Json::parse(to_json(report.expectations));

@@ -38,6 +38,7 @@ class SerialDrift {
   [[nodiscard]] SimSpan max() const { return SimSpan::from_ns(max_.load(std::memory_order_relaxed)); }
   /// Of every so many-th message.
   [[nodiscard]] SimSpan p99() const { return SimSpan::from_ns(histogram_.percentile(99)); }
+  [[nodiscard]] SimSpan p999() const { return SimSpan::from_ns(histogram_.percentile(99.9)); }
   [[nodiscard]] const std::vector<DriftSeries::Point>& series() const { return series_.points(); }
 
  private:

@@ -3,8 +3,7 @@
 // there. Every mode plays on the same stage; they differ in who may act when.
 //
 // Promises: the state at t is whole and recorded before anybody acts on it. What is recorded depends on the commands
-// and
-//           their times only.
+//           and their times only.
 // Threads:  owner thread.
 
 #include <memory>

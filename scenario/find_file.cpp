@@ -59,7 +59,7 @@ bool is_own_library(const std::string& path) {
 std::optional<std::string> find_program(const std::string& name, const std::string& folder) {
   std::vector<fs::path> candidates{fs::path(folder) / name};
   if (name.find('/') == std::string::npos) {
-    candidates.push_back(home() / "bin" / name);
+    candidates.insert(candidates.end(), {home() / "bin" / name, home() / "lib" / "isochron" / name});
     const char* path = std::getenv("PATH");
     std::istringstream places(path != nullptr ? path : "");
     for (std::string place; std::getline(places, place, ':');) candidates.push_back(fs::path(place) / name);

@@ -242,7 +242,7 @@ TEST(AgentsOnRealSockets, AWorldThatIsNotSealedIsNotBelieved) {
     (void)stream.next();  // until the client hangs up
   });
   Client client(key, named("a", Address::loopback(ntohs(at.sin_port))));
-  EXPECT_EQ(client.join(500ms), "what answers there is no server of agents");
+  EXPECT_EQ(client.join(500ms), "the peer at that address is not an agents server");
   changed.join();
   ::close(listener);
 }

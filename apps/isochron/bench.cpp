@@ -5,7 +5,9 @@
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
+#ifdef ISOCHRON_BENCH_ROS2
 #include "bridge/ros2/bench/ros2_bench.hpp"
+#endif
 #include "core/bench/core_bench.hpp"
 #include "core/foreign_text.hpp"
 #include "expect/bench/expect_bench.hpp"
@@ -38,7 +40,9 @@ void bench_world_and_sensors(bench::Report& report) {
 void bench_links(bench::Report& report) {
   bench::bench_link(report);
   bench::bench_network(report);
+#ifdef ISOCHRON_BENCH_ROS2
   bench::bench_ros2(report);
+#endif
 }
 
 void bench_rt_and_requests(bench::Report& report) {

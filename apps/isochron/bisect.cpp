@@ -169,7 +169,7 @@ int bisect_key(const Flags& flags) {
   }
   const Scenario scenario = load_scenario(flags.file, overrides);
   demand_trust(scenario, flags.file, flags.trust);
-  if (scenario.expect.empty()) refuse(flags.file, "expects nothing, so that nothing can fail", "add `expect:`");
+  if (scenario.expect.empty()) refuse(flags.file, "has no expectations, so nothing can fail", "add `expect:`");
   for (const double end : {range->low, range->high}) {  // both must be scenarios
     std::vector<Override> with = overrides;
     with.push_back({key, range_text(end, range->unit)});

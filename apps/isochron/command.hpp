@@ -3,8 +3,8 @@
 // code; main.cpp knows nothing but their names.
 //
 // Exit codes: 0 fine · 1 the answer is no (runs differ, an expectation is violated) · 2 bad input or usage, nothing
-// started ·
-//             3 the run failed (a participant died, the disk is full) · 130 stopped by Ctrl-C, everything written.
+//             started · 3 the run failed (a participant died, the disk is full) · 130 stopped by Ctrl-C, everything
+//             written.
 
 #include <CLI/CLI.hpp>
 #include <functional>

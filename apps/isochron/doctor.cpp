@@ -33,7 +33,8 @@ std::string as_json(const std::vector<Finding>& findings) {
 
 void add_doctor(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("doctor", "what this machine allows, what each lack costs, and how to mend it");
+  CLI::App* verb =
+      app.add_subcommand("doctor", "what this machine allows, what is missing and what that costs, and how to fix it");
   verb->add_flag("--json", *json, "for machines");
   verb->callback([&action, json] {
     action = [json] {

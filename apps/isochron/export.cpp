@@ -112,7 +112,7 @@ int serve(const std::string& folder) {
 }  // namespace
 
 void add_export(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("export", "make of a scenario what other tools import");
+  CLI::App* verb = app.add_subcommand("export", "export a scenario for other tools");
   verb->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
   CLI::App* fmu = verb->add_subcommand("fmu", "an FMU for co-simulation: the scenario's world, robots and nodes");

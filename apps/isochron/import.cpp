@@ -168,7 +168,7 @@ int import_road(const RoadFlags& flags) {
 }  // namespace
 
 void add_import(CLI::App& app, Action& action) {
-  CLI::App* verb = app.add_subcommand("import", "make a scenario of what other tools describe");
+  CLI::App* verb = app.add_subcommand("import", "import what another tool describes as a scenario");
   verb->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
   CLI::App* ssp = verb->add_subcommand("ssp", "a system of FMUs, SSP 1.0: components, connections, parameters");

@@ -131,6 +131,7 @@ int launch(const LaunchFlags& flags) {
   const Scenario scenario = load_scenario(flags.file, overrides);
   demand_trust(scenario, flags.file, flags.trust);
   settle_math(scenario);
+  check_carrier(scenario);
   check_restarts(scenario);
   const flow::Graph graph = graph_of(scenario, flags);
   // Keys are the nodes' own affair: they say what is wrong with them.
@@ -163,7 +164,7 @@ int launch(const LaunchFlags& flags) {
       journals.push_back(node->journal());
     } else if (!node->never_began()) {
       report["why"] = report["why"].get<std::string>() + "the journal of " + node->name() +
-                      " could not be had; it may be at " + node->left_at() + "\n";
+                      " could not be fetched; it may be at " + node->left_at() + "\n";
     }
   }
   watch.clear();

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/build_parts.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::app {
@@ -128,10 +129,38 @@ Finding namespaces() {
           root ? "" : "tests of many hosts are skipped", ""};
 }
 
+std::string names_of_parts(bool here) {
+  std::string names;
+  for (const BuildPart& part : build_parts()) {
+    if (part.here == here) names += (names.empty() ? "" : ", ") + std::string(part.name);
+  }
+  return names;
+}
+
+void add_parts(std::vector<Finding>& findings) {
+  const std::string here = names_of_parts(true);
+  findings.push_back({"this build has", here.empty() ? "no optional parts" : here, true, "", ""});
+  for (const BuildPart& part : build_parts()) {
+    if (part.here) continue;
+    findings.push_back({std::string(part.name), "left out of this build", false,
+                        std::string(part.gives) + " cannot be used",
+                        "install " + std::string(part.packages) + " (Debian) and build again"});
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> examine_machine() {
-  return {fifo(), throttling(), cores(), clock_source(), steal(), memory_lock(), timer_precision(), namespaces()};
+  std::vector<Finding> findings{fifo(),  throttling(),  cores(),           clock_source(),
+                                steal(), memory_lock(), timer_precision(), namespaces()};
+  add_parts(findings);
+  return findings;
+}
+
+std::string describe_build() {
+  const std::string here = names_of_parts(true), left_out = names_of_parts(false), commit = ISOCHRON_COMMIT;
+  return "isochron " ISOCHRON_VERSION + (commit.empty() ? "" : " (" + commit + ")") +
+         (here.empty() ? "" : "\nwith " + here) + (left_out.empty() ? "" : "\nwithout " + left_out);
 }
 
 nlohmann::ordered_json describe_machine() {

@@ -20,4 +20,7 @@ std::vector<Finding> examine_machine();
 /// CPU, cores, kernel, the variant of libm's functions, version and commit of Isochron.
 nlohmann::ordered_json describe_machine();
 
+/// "isochron 0.1.0 (commit)", then which parts this build has and which were left out.
+std::string describe_build();
+
 }  // namespace isochron::app

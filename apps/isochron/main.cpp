@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/machine.hpp"
 #include "apps/isochron/python_path.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
   app::offer_python_package();
   CLI::App cli{"Isochron keeps robot programs, simulated worlds and real hardware on one clock.", "isochron"};
   cli.require_subcommand(1);
-  cli.set_version_flag("--version", ISOCHRON_VERSION);
+  cli.set_version_flag("--version", app::describe_build(), "the version, and which parts this build has");
   cli.footer(
       "Exit codes: 0 fine, 1 the answer is no (runs differ, an expectation is violated), 2 bad input, 3 the run "
       "failed,\n"

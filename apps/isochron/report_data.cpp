@@ -134,8 +134,6 @@ class Loader {
     const auto state = cdr_read<world::WorldState>(message.data);
     if (!state.ok()) return void(++unreadable_);
     const double at = state->stamp.seconds();
-    if (last_state_s_ && !run_.step_s && at > *last_state_s_) run_.step_s = at - *last_state_s_;
-    last_state_s_ = at;
     for (std::size_t i = 0; i < run_.pairs.size(); ++i) {
       const auto [a, b] = bodies_of_pair_[i];
       if (std::max(a, b) * doubles_per_body + 2 >= state->bodies.size()) continue;
@@ -200,7 +198,6 @@ class Loader {
   std::set<std::string> robots_;
   std::vector<std::pair<std::size_t, std::size_t>> bodies_of_pair_;
   std::map<std::string, Lane> lanes_;
-  std::optional<double> last_state_s_;
   std::uint64_t unreadable_ = 0;
 };
 
@@ -244,25 +241,7 @@ void charge_free_computing(RunData& run) {
 
 }  // namespace
 
-std::optional<double> RunData::bound_s() const {
-  if (heartbeat_s) return 3 * *heartbeat_s;
-  if (!quantum_s && !step_s) return std::nullopt;
-  return std::max(quantum_s.value_or(0), step_s.value_or(0));
-}
-
-/// The bound is max(quantum, step) plus the overrun of one preemption; a preemption is late by up to a millisecond
-/// here.
-constexpr double late_preemption_s = 1e-3;
-
-std::optional<bool> RunData::coherent() const {
-  if (ending && ending->hil) {
-    const auto faulty = [](const TargetFigures& target) { return target.clock_faults > 0; };
-    return ending->hil->synced && std::ranges::none_of(ending->hil->targets, faulty);
-  }
-  const auto bound = bound_s();
-  if (!ending || !bound) return std::nullopt;
-  return ending->drift_max_s <= *bound + late_preemption_s;
-}
+std::optional<double> RunData::bound_s() const { return ending ? ending->promised_s : std::nullopt; }
 
 std::uint64_t RunData::missed() const {
   std::uint64_t all = 0;

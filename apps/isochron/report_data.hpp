@@ -143,12 +143,21 @@ struct AircraftFigures {
   double energy = 0, power_most = 0, charge = 1, voltage_least = 1e300;  // J, W, share, V
 };
 
+/// How the run judged itself (run/verdict.hpp); all "" in journals of versions that did not.
+struct VerdictFigures {
+  std::string coherence;  // "coherent"
+  std::string why;
+  std::string line;  // all of it
+};
+
 /// The figures at the end of a run; a run that was killed left none.
 struct Figures {
+  VerdictFigures verdict;
   std::string end, why;
   std::string control;  // how measured programs were dispatched
   double simulated_s = 0, wall_s = 0, real_time_factor = 0;
-  double drift_max_s = 0, drift_p99_s = 0;
+  double drift_max_s = 0, drift_p99_s = 0, drift_p999_s = 0;
+  std::optional<double> promised_s;  // the most drift that its mode promised
   bool drift_exact = true;
   std::vector<ProgramFigures> programs;
   std::vector<ExpectationFigures> expectations;
@@ -169,8 +178,6 @@ struct RunData {
   bool digest_complete = true;
   double last_record_s = 0;
   std::uint64_t records = 0;
-  std::optional<double> quantum_s, step_s;
-  std::optional<double> heartbeat_s;  // of agents
   std::string scenario_text;
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
@@ -179,12 +186,8 @@ struct RunData {
   std::vector<VehicleFigures> vehicles;
   std::vector<AircraftFigures> aircraft;
 
-  /// The most that a coherent run may drift: max(quantum, step), and for agents three heartbeats. Nothing if neither is
-  /// known.
+  /// The most that its mode lets it drift; nothing if it promises no figure, or left none.
   [[nodiscard]] std::optional<double> bound_s() const;
-  /// Nothing if the run left no figures, or the bound is not known. With hardware in the loop a run is coherent when
-  /// every answer was held until the world had come to the target's time, and no target's clock was at fault.
-  [[nodiscard]] std::optional<bool> coherent() const;
   [[nodiscard]] std::uint64_t missed() const;
 };
 

@@ -210,6 +210,12 @@ void take_figures(const std::string& report_text, RunData& run) {
   ending.drift_max_s = number(json, "drift_max_ns") * 1e-9;
   // A percentile comes from a histogram, rounded up to its bucket; it cannot be more than the most.
   ending.drift_p99_s = std::min(number(json, "drift_p99_ns") * 1e-9, ending.drift_max_s);
+  ending.drift_p999_s = std::min(number(json, "drift_p999_ns") * 1e-9, ending.drift_max_s);
+  if (const Json& promised = member(json, "drift_promised_ns"); promised.is_number()) {
+    ending.promised_s = promised.get<double>() * 1e-9;
+  }
+  const Json& verdict = member(json, "verdict");
+  ending.verdict = {text(verdict, "coherence"), text(verdict, "why"), text(verdict, "line")};
   ending.drift_exact = member(json, "drift_exact") != Json(false);
   if (const Json& programs = member(json, "programs"); programs.is_array()) {
     for (const Json& program : programs) ending.programs.push_back(program_of(program));
@@ -241,20 +247,6 @@ void take_scenario(const std::string& yaml, RunData& run) {
   run.scenario_text = yaml;
   try {
     const Value root = parse_yaml(yaml, "scenario.yaml");
-    const Value* time = root.find("time");
-    const Value* quantum = time != nullptr ? time->find("quantum") : nullptr;
-    if (quantum == nullptr) {
-      run.quantum_s = TimeSection().quantum.seconds();
-    } else if (const auto ns = parse_ns(quantum->scalar); ns.ok()) {
-      run.quantum_s = static_cast<double>(*ns) * 1e-9;
-    }
-    if (const Value* agents = root.find("agents"); agents != nullptr) {
-      const Value* heartbeat = agents->find("heartbeat");
-      run.heartbeat_s = AgentsSection().heartbeat.seconds();
-      if (heartbeat != nullptr) {
-        if (const auto ns = parse_ns(heartbeat->scalar); ns.ok()) run.heartbeat_s = static_cast<double>(*ns) * 1e-9;
-      }
-    }
     const Value* flows = root.find("flows");
     const Value* executor = flows != nullptr ? flows->find("executor") : nullptr;
     const bool has_flows = root.find("nodes") != nullptr || flows != nullptr;

@@ -219,7 +219,7 @@ std::string scatter_section(Disk& disk, const std::vector<RunData>& runs, const 
   }
   std::string out =
       "<h2>Do the runs repeat?</h2><p class=\"soft\">Runs are the same when their digests are: every record, in order. "
-      "Free-running nodes take whatever came last, so their results depend on the machine's mood.</p>" +
+      "Free-running nodes take whatever came last, so their results depend on the machine's load.</p>" +
       group_table(groups, runs, finals, signal);
   if (signal.empty()) return out;
   const std::string name = title_of(disk, runs[groups[0].runs[0]].file, signal);

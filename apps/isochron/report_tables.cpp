@@ -4,6 +4,7 @@
 #include "apps/isochron/outcome_text.hpp"
 #include "apps/isochron/report_html.hpp"
 #include "apps/isochron/report_page.hpp"
+#include "run/verdict.hpp"
 
 namespace isochron::app {
 namespace {
@@ -23,33 +24,27 @@ std::string end_pill(const RunData& run) {
 }
 
 std::string coherence_pill(const RunData& run) {
-  const auto coherent = run.coherent();
-  if (!coherent) return pill("warn", "coherence not known");
-  return *coherent ? pill("good", "coherent") : pill("bad", "not coherent");
+  const std::string said = run.ending ? run.ending->verdict.coherence : "";
+  if (said.empty()) return pill("warn", "coherence not judged");
+  const bool good = said == to_string(Coherence::coherent) || said == to_string(Coherence::in_order);
+  return pill(good ? "good" : said == to_string(Coherence::not_coherent) ? "bad" : "warn", said);
 }
 
 std::string bound_text(const RunData& run) {
   if (run.ending && run.ending->hil) return "no answer before the world is there";
   const auto bound = run.bound_s();
-  return bound ? seconds_text(*bound) : "not known";
-}
-
-std::string bound_name(const RunData& run) {
-  if (run.ending && run.ending->hil) return "";
-  return run.heartbeat_s ? "three heartbeats = " : "max(quantum, step) = ";
-}
-
-/// How far beyond what is allowed: rounded figures may look equal when they are not.
-std::string excess_text(const RunData& run) {
-  const auto bound = run.bound_s();
-  if (!run.ending || run.ending->hil || !bound || run.coherent().value_or(true)) return "";
-  return ", " + seconds_text(run.ending->drift_max_s - *bound) + " more than allowed";
+  return bound ? seconds_text(*bound) : "no figure";
 }
 
 std::string drift_text(const RunData& run) {
   if (!run.ending) return "not known";
-  return seconds_text(run.ending->drift_max_s) + " at most" + excess_text(run) + "; 99 % under " +
-         seconds_text(run.ending->drift_p99_s) + (run.ending->drift_exact ? "" : " (not exact)");
+  return seconds_text(run.ending->drift_max_s) + " at most; 99 % under " + seconds_text(run.ending->drift_p99_s) +
+         (run.ending->drift_exact ? "" : " (not exact)");
+}
+
+std::string verdict_html(const RunData& run) {
+  if (!run.ending || run.ending->verdict.line.empty()) return "";
+  return "<p class=\"verdict\">" + escape(run.ending->verdict.line) + "</p>";
 }
 
 std::string digest_html(const RunData& run) {
@@ -77,8 +72,8 @@ std::string card(const RunData& run, std::size_t index) {
     out += "<p class=\"banner\" role=\"alert\">" + escape(banner) + "</p>";
   }
   if (run.ending && !run.ending->why.empty()) out += "<p class=\"banner\">" + escape(run.ending->why) + "</p>";
-  out += "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
-         fact("drift", escape(drift_text(run))) + fact("allowed", escape(bound_name(run) + bound_text(run))) +
+  out += verdict_html(run) + "<dl>" + fact("scenario", escape(run.scenario)) + fact("mode", escape(run.mode)) +
+         fact("drift", escape(drift_text(run))) + fact("promised", escape(bound_text(run))) +
          fact("missed deadlines", run.ending ? std::to_string(run.missed()) : "not known") +
          fact("speed", escape(factor_text(run))) +
          (run.ending && !run.ending->control.empty() ? fact("measured by", escape(run.ending->control)) : "") +
@@ -147,12 +142,11 @@ std::string comparison_section(const std::vector<RunData>& runs) {
   out += row("journal", runs, [](const RunData& r) { return escape(r.file); });
   out += row("mode", runs, [](const RunData& r) { return escape(r.mode); });
   out += row("seed", runs, [](const RunData& r) { return escape(r.seed); });
-  out += row("end", runs, end_pill) + row("coherent", runs, coherence_pill);
-  out += row("drift at most", runs, [](const RunData& r) {
-    return r.ending ? escape(seconds_text(r.ending->drift_max_s) + excess_text(r)) : "–";
-  });
+  out += row("end", runs, end_pill) + row("coherence", runs, coherence_pill);
+  out += end_row("drift at most", runs, [](const Figures& f) { return seconds_text(f.drift_max_s); });
   out += end_row("drift, 99 % under", runs, [](const Figures& f) { return seconds_text(f.drift_p99_s); });
-  out += row("drift allowed", runs, [](const RunData& r) { return escape(bound_text(r)); });
+  out += end_row("drift, 99.9 % under", runs, [](const Figures& f) { return seconds_text(f.drift_p999_s); });
+  out += row("drift promised", runs, [](const RunData& r) { return escape(bound_text(r)); });
   out += row("missed deadlines", runs, [](const RunData& r) { return r.ending ? std::to_string(r.missed()) : "–"; });
   out += end_row("simulated", runs, [](const Figures& f) { return seconds_text(f.simulated_s); });
   out += end_row("wall time", runs, [](const Figures& f) { return seconds_text(f.wall_s); });

@@ -22,6 +22,7 @@
 #include "run/graph_text.hpp"
 #include "run/trust.hpp"
 #include "run/unused_keys.hpp"
+#include "run/verdict.hpp"
 #include "view/live_source.hpp"
 #include "view/recorded_source.hpp"
 #include "view/view_server.hpp"
@@ -33,6 +34,7 @@ struct Flags : RunFlags {
   bool view = false;
   bool paused = false;
   bool open = false;
+  bool leave = false;
   bool strict = false;
   std::uint16_t port = 0;
 };
@@ -113,7 +115,7 @@ std::string shares_line(const RunReport& report) {
          part(report.shares.waited) + " + idle " + part(report.shares.idle) + "\n";
 }
 
-std::string verdict_of(const RunReport& report) {
+std::string ending_of(const RunReport& report) {
   switch (report.end) {
     case RunReport::End::finished:
       return green("finished");
@@ -127,17 +129,26 @@ std::string verdict_of(const RunReport& report) {
   return red("failed") + ": " + report.why;
 }
 
+std::string verdict_line(const RunReport& report) {
+  const Verdict verdict = verdict_of(report);
+  const bool good = verdict.coherence == Coherence::coherent || verdict.coherence == Coherence::in_order;
+  return good                                           ? green(verdict.line)
+         : verdict.coherence == Coherence::not_coherent ? red(verdict.line)
+                                                        : yellow(verdict.line);
+}
+
 std::string summary(const RunReport& report) {
   const std::string mode = Words<Mode>::list[static_cast<std::size_t>(report.mode)];
-  const std::string verdict = verdict_of(report);
+  const std::string ending = ending_of(report);
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.3g", report.real_time_factor());
-  std::string text = bold(report.scenario) + " (" + mode + ") " + verdict + "\n" + to_string(report.simulated) +
-                     " simulated in " + format_ns_short(report.wall.ns()) + ", " + factor + "x real time\n" + "drift " +
-                     bold(format_ns_short(report.drift_max.ns())) + " at most, 99 % under " +
-                     format_ns_short(report.drift_p99.ns()) + (report.drift_exact ? "" : " (not exact)") + "\n" +
-                     shares_line(report) + (report.control.empty() ? "" : "measured by " + report.control + "\n") +
-                     "\n" + programs_table(report) + timing_table(report) + agents_table(report);
+  std::string text = bold(report.scenario) + " (" + mode + ") " + ending + "\n" + verdict_line(report) + "\n" +
+                     to_string(report.simulated) + " simulated in " + format_ns_short(report.wall.ns()) + ", " +
+                     factor + "x real time\n" + "drift " + bold(format_ns_short(report.drift_max.ns())) +
+                     " at most, 99 % under " + format_ns_short(report.drift_p99.ns()) +
+                     (report.drift_exact ? "" : " (not exact)") + "\n" + shares_line(report) +
+                     (report.control.empty() ? "" : "measured by " + report.control + "\n") + "\n" +
+                     programs_table(report) + timing_table(report) + agents_table(report);
   for (const expect::Outcome& outcome : report.expectations) {
     text += outcome_line(outcome) + "\n";
     if (!outcome.told.empty()) text += "          " + view_command(report.journal, outcome.told[0].at) + "\n";
@@ -186,7 +197,7 @@ int run_viewed(Scenario scenario, const Flags& flags) {
     handler.show(*recorded);
   }
   live.ended(report);
-  if (report.end != RunReport::End::interrupted) {
+  if (!flags.leave && report.end != RunReport::End::interrupted) {
     say("The page shows the journal now. Ctrl-C ends it.\n");
     wait_for_interrupt();
   }
@@ -261,7 +272,7 @@ void add_run(CLI::App& app, Action& action) {
           "here")
       ->type_name("FILE");
   verb->add_flag("--until-stdin-ends", flags->until_stdin_ends,
-                 "stop, as with Ctrl-C, when standard input ends: whoever started it from afar is gone");
+                 "stop, as with Ctrl-C, when standard input closes: the remote launcher is gone");
   verb->add_flag("--strict", flags->strict,
                  "run flows twice, with other buffers and other memory, and say where the two part: finds nodes that "
                  "leave a field unset");
@@ -271,6 +282,8 @@ void add_run(CLI::App& app, Action& action) {
   CLI::Option* view = verb->add_flag("--view", flags->view, "look at it and steer it in a web page, while it runs");
   verb->add_flag("--paused", flags->paused, "with --view: wait for the page to let it go")->needs(view);
   verb->add_flag("--open", flags->open, "with --view: open the page in the desktop's browser")->needs(view);
+  verb->add_flag("--leave", flags->leave, "with --view: end with the run, instead of showing its journal until Ctrl-C")
+      ->needs(view);
   verb->add_option("--port", flags->port, "with --view: of 127.0.0.1; any that is free if left out")
       ->type_name("PORT")
       ->needs(view);

@@ -132,7 +132,7 @@ void add_serve_agents(CLI::App& serve_verb, Action& action) {
   verb->add_option("FILE", flags->file, "scenario with `agents`; left out: any clients, default settings");
   verb->add_option("--at", flags->at, "address and port; port 0 = any")->type_name("HOST:PORT")->capture_default_str();
   verb->add_option("--heartbeat", flags->heartbeat, "instead of the scenario's")->type_name("TIME");
-  verb->add_option("--handlers", flags->handlers, "threads that check datagrams; 0 = none but the world's own")
+  verb->add_option("--handlers", flags->handlers, "threads that check datagrams; 0 = only the world's own")
       ->check(CLI::Range(0, 64));
   verb->add_option("--wait-for", flags->wait_for, "time begins when so many clients are there")->type_name("N");
   add_key_flags(*verb, flags->key);

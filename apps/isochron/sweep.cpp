@@ -347,7 +347,7 @@ int sweep(const Flags& flags) {
   const auto started = std::chrono::steady_clock::now();
   const SweepEnd end = run_sweep(plan, missing, points.size(), log, *engine);
   const bool complete = end != SweepEnd::interrupted;
-  if (end == SweepEnd::enough) say("stopped: the rule says that this is enough\n");
+  if (end == SweepEnd::enough) say("stopped: enough runs by the rule given\n");
   say_share(plan, missing, log, std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(),
             flags.cluster.on);
   const std::vector<SweepRow> rows = rows_of(points, log);

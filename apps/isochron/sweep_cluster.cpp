@@ -221,7 +221,7 @@ class SshEngine final : public SweepEngine {
     for (const std::string& host : flags.hosts) {
       if (!staging_->scenario_on(host).empty()) free_.push_back(host);
     }
-    if (free_.empty()) throw InputError({"--on ssh", 0, 0}, "no host can be used", "see what was said above");
+    if (free_.empty()) throw InputError({"--on ssh", 0, 0}, "no host can be used", "see the messages above");
   }
   ~SshEngine() override {
     parts_.clear();

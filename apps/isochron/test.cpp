@@ -283,7 +283,7 @@ void add_test(CLI::App& app, Action& action) {
   verb->add_option("--jobs", flags->jobs,
                    "runs at the same time; as many as there are cores if left out. Measured runs are made alone")
       ->type_name("N");
-  verb->add_option("--retries", flags->retries, "run again, so often, what did not pass")
+  verb->add_option("--retries", flags->retries, "rerun what did not pass, up to so many times")
       ->capture_default_str()
       ->type_name("N");
   verb->add_option("--expect", flags->expect, "judge journals by the expectations of this scenario, not by their own")
@@ -297,7 +297,7 @@ void add_test(CLI::App& app, Action& action) {
   verb->footer(
       "A scenario passes when its run finishes and all it expects holds (`expect:`, docs/expectations.md). What never\n"
       "saw a sample does not pass. With GITHUB_ACTIONS set, what fails is annotated in the scenario's file.\n"
-      "Ctrl-C ends the runs under way; what was found out is told and written, and the code is 130.\n"
+      "Ctrl-C ends the runs under way; the results so far are printed and written, and the code is 130.\n"
       "Codes: 0 all passed, 1 something did not, 2 a file is wrong.");
   verb->callback([&action, flags] { action = [flags] { return test(*flags); }; });
 }

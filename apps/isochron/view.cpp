@@ -49,10 +49,10 @@ void open_browser(const std::string& address) {
   pid_t pid = 0;
   static Signpost signpost{signpost_to(address)};
   std::string opener = "xdg-open", where = signpost.path;
-  if (where.empty()) return say(yellow("note: ") + "no browser can be told the address; open it by hand\n");
+  if (where.empty()) return say(yellow("note: ") + "the browser cannot be opened; open the address yourself\n");
   char* arguments[] = {opener.data(), where.data(), nullptr};
   if (posix_spawnp(&pid, opener.c_str(), nullptr, nullptr, arguments, environ) != 0)
-    say(yellow("note: ") + "there is no xdg-open here; open the address by hand\n");
+    say(yellow("note: ") + "xdg-open is not installed; open the address yourself\n");
 }
 
 struct Flags {

@@ -22,6 +22,20 @@ class CheckTest(unittest.TestCase):
                 file.write(text if isinstance(text, bytes) else text.encode())
             return run("check", path)
 
+    def test_version_and_doctor_say_which_parts_this_build_has(self):
+        said = run("--version")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout.splitlines()[0], r"^isochron \d+\.\d+\.\d+")
+        parts = ", ".join(line.split(" ", 1)[1] for line in said.stdout.splitlines()[1:]).split(", ")
+        self.assertEqual(sorted(parts), sorted(["ROS 1", "DDS", "CVODE", "SUMO", "OpenCV", "Eigen", "OMPL"]))
+        findings = {f["what"]: f for f in json.loads(run("doctor", "--json").stdout)["findings"]}
+        for line in said.stdout.splitlines()[1:]:
+            for part in line.split(" ", 1)[1].split(", "):
+                if line.startswith("without"):
+                    self.assertIn("build again", findings[part]["mend"])
+                else:
+                    self.assertIn(part, findings["this build has"]["found"])
+
     def test_mistakes_are_all_told_with_exit_code_2(self):
         result = self.check("name: x\nduratoin: 3s\nworld: {model: none.xml}\n")
         self.assertEqual(result.returncode, 2)

@@ -3,6 +3,7 @@
 flows_test.py ISOCHRON SOURCE_DIR"""
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -279,7 +280,10 @@ class Launching(InAFolder):
                     "rush": "flow bad.out: the message at 50ms says that the next one comes at 49.999999ms",
                     "hang": "ear waits for a message of bad.out at 50ms (from bad)", "past": "event flow alarm",
                     "kill": "bad: its process was killed: Killed", "stop": "ear waits for a message of bad.out at 50ms"}
-        for carrier in ["tcp", "dds"]:
+        has_dds = not re.search(r"^without .*\bDDS\b", subprocess.run([ISOCHRON, "--version"], capture_output=True, text=True).stdout, re.M)
+        if not has_dds:
+            print("skipped over dds: this build has no DDS", file=sys.stderr)
+        for carrier in ["tcp", "dds"] if has_dds else ["tcp"]:
             for does, what in expected.items():
                 with self.subTest(carrier=carrier, does=does):
                     file = self.write("bad.yaml", BAD.format(does=does, executor="thread", duration="1s") +

@@ -82,6 +82,22 @@ class ReportTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def test_summary_json_and_report_give_one_verdict(self):
+        scenario = os.path.join(SOURCE, "examples/ships/ships.yaml")
+        for more, coherence in (("callback", "computing was free"), ("repeatable", "coherent")):
+            flags = ["--duration", "1s", "--set", f"time.mode={more}", "--journal", self.path("judged.mcap")]
+            if more == "repeatable":
+                flags += ["--set", "time.compute={modelled: {fixed: 1ms}}"]
+            verdict = json.loads(isochron("run", scenario, *flags, "--json").stdout.splitlines()[-1])["verdict"]
+            self.assertEqual(verdict["coherence"], coherence, verdict)
+            self.assertTrue(verdict["line"].startswith(coherence), verdict)
+            self.assertTrue(verdict["line"].endswith("repeats"), verdict)
+            self.assertIn(verdict["line"], isochron("run", scenario, *flags, "--quiet").stdout)
+            made = isochron("report", self.path("judged.mcap"), "-o", self.path("judged.html"))
+            self.assertEqual(made.returncode, 0, made.stderr)
+            with open(self.path("judged.html"), encoding="utf-8") as file:
+                self.assertIn(verdict["line"], Page(file.read()).text)
+
     def test_it_names_both_runs_and_their_digests(self):
         self.assertNotEqual(self.digests[0], self.digests[1])
         for text in [*self.digests, "first.mcap", "second.mcap", "finished"]:

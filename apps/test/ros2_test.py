@@ -229,7 +229,7 @@ time: {mode: repeatable}
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         report = json.loads(done.stdout)
         self.assertGreater(report["programs"][0]["executed_s"], 0)
-        self.assertIn("turtle/driver: what it hears over DDS comes when it comes", report["not_repeatable"])
+        self.assertIn("turtle/driver: messages over DDS arrive at no fixed time", report["not_repeatable"])
         self.assertGreater(self.records()["/ros2/cmd_vel"], 10)
 
 

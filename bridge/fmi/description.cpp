@@ -231,7 +231,7 @@ class Reader {
     for (std::size_t i = 0; i < n; ++i) {
       if (value == words[i]) return static_cast<E>(i);
     }
-    xml_.refuse(node, std::string("`") + key + "=" + foreign_name(value) + "` is none of the standard's words");
+    xml_.refuse(node, std::string("`") + key + "=" + foreign_name(value) + "` is not a word of the standard");
   }
 
   void read_words(const pugi::xml_node& node, Variable& variable) const {

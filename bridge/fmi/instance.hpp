@@ -4,8 +4,7 @@
 //     instantiated ─ configure, set ─► initialise() ─► set, step, get … ─► terminate()
 //
 // Promises: a step reaches the time asked for, or throws, unless the FMU ends the simulation. Steps that end early (an
-// event, a discarded step) are gone on
-//           with; in FMI 3's event mode events are handled before that.
+//           event, a discarded step) are gone on with; in FMI 3's event mode events are handled before that.
 // Requires: the order above. Text and binary values that get() hands out are valid until the next call.
 // Threads:  owner thread; the FMU may log from others.
 // Fails:    std::runtime_error with what the FMU said last. After that the instance can only be destroyed; one that

@@ -8,6 +8,7 @@
 #include "bridge/fmi/fields.hpp"
 #include "bridge/fmi/node.hpp"
 #include "bridge/fmi/values.hpp"
+#include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
 #include "core/time_text.hpp"
 #include "flow/definition.hpp"
@@ -155,6 +156,9 @@ class Wiring::Outputs {
       spec.exchange = !description_.other.empty() && (wishes_.solver || wishes_.solver_step);
       if (!description_.exchange && !spec.exchange && (wishes_.solver || wishes_.solver_step)) {
         throw InputError({}, "the FMU is for co-simulation and has its own solver", "leave `solver` out");
+      }
+      if ((description_.exchange || spec.exchange) && spec.solver == SolverKind::cvode) {
+        need_part("CVODE", wishes_.place, "give `solver: rk4`");
       }
       if (spec.solver_step_ns <= 0) throw InputError({}, "`solver_step` must be positive");
       const double steps = static_cast<double>(spec.every_ns) / (description_.internal_step.value_or(0) * 1e9);

@@ -78,7 +78,7 @@ bool Connection::take_frame(std::span<const std::byte> frame) {
     case wire::Kind::request:
       return take_request(frame);
     default:
-      return drop("this is not what a target says; is it an Isochron program?");
+      return drop("this is not a target's protocol; is it an Isochron program?");
   }
 }
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/build_parts.hpp"
 #include "flow/bench/cells.hpp"
 #include "flow/run.hpp"
 #include "flow/wall_clock.hpp"
@@ -342,8 +343,8 @@ void bench_network(Report& report, std::string_view only) {
   const auto wanted = [only](std::string_view what) { return only.empty() || only == what; };
   if (wanted("shared_memory")) bench_shared_memory(report);
   if (wanted("tcp")) bench_carrier(report, "tcp", tcp, 2'000);
-  if (wanted("dds")) bench_carrier(report, "dds", dds, 1'000);
-  if (wanted("ros")) bench_ros(report);
+  if (wanted("dds") && has_part("DDS")) bench_carrier(report, "dds", dds, 1'000);
+  if (wanted("ros") && has_part("ROS 1")) bench_ros(report);
   if (wanted("hosts")) bench_delayed(report);
 }
 

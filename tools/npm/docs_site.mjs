@@ -12,7 +12,7 @@ const SOURCE_TREE = relative(output, source); // from a page to the files that i
 
 // The order in which one reads; a page that is not named here comes at the end of its own accord.
 const CHAPTERS = [
-  ["Start", ["README", "quick_start", "concepts", "glossary"]],
+  ["Start", ["README", "install", "index", "quick_start", "concepts", "glossary"]],
   ["Guides", ["world", "sensors", "programs", "coordinator", "flows", "realtime", "hil", "agents", "v2x", "links", "expectations", "predator_prey"]],
   ["See it", ["view", "report", "journal", "python"]],
   ["Reference", ["commands", "scenario", "api_cpp", "api_c", "api_python", "architecture", "testing", "security", "troubleshooting", "compare"]],
@@ -49,7 +49,7 @@ function pages() {
 }
 
 const titleOf = (name, text) => (name === "README" ? "Isochron" : (/^# (.*)$/m.exec(text)?.[1] ?? name).replaceAll("`", ""));
-const fileOf = (name) => (name === "README" ? "index.html" : `${name}.html`);
+const fileOf = (name) => (name === "README" ? "index.html" : name === "index" ? "contents.html" : `${name}.html`);
 
 function chaptersOf(all) {
   const named = new Set(CHAPTERS.flatMap(([, names]) => names));

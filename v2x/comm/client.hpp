@@ -4,8 +4,7 @@
 //
 // Threads: owner thread; stop() from any.
 // Fails:   a server that is gone is looked for again, at most once a second; until it is back nobody hears anything,
-// and
-//          that is counted. One that refuses (a wrong key) ends it: failure() says why.
+//          and that is counted. One that refuses (a wrong key) ends it: failure() says why.
 
 #include <atomic>
 #include <optional>

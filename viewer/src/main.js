@@ -40,6 +40,14 @@ function fact(label, value, kind = "") {
   return item;
 }
 
+const VERDICT_KINDS = { coherent: "good", "in order": "good", "not coherent": "bad" };
+/** As the run judged itself (run/verdict.hpp); the whole line is shown when pointed at. */
+function verdictFact(verdict) {
+  const item = fact("", verdict.coherence, VERDICT_KINDS[verdict.coherence] ?? "");
+  item.title = verdict.line;
+  return item;
+}
+
 function showFacts() {
   $("run-name").textContent = about.scenario || about.file;
   document.title = `${about.scenario || "run"} · Isochron`;
@@ -48,6 +56,7 @@ function showFacts() {
   if (about.live) facts.push(fact("", "running", "live"));
   if (report) {
     facts.push(fact("", report.end, report.end === "finished" ? "good" : "bad"));
+    if (report.verdict) facts.push(verdictFact(report.verdict));
     facts.push(fact("Δ at most", seconds(report.drift_max_ns / 1e9)));
     const missed = report.programs.reduce((sum, p) => sum + p.missed_deadlines, 0);
     facts.push(fact("missed deadlines", String(missed), missed ? "bad" : "good"));
