@@ -10,7 +10,7 @@ add_custom_target(fuzzers DEPENDS ${fuzzers})
 # isochron::isochron is the sum of the libraries that a user's code may link. A robot program needs
 # isochron::isochron_client alone, which needs nothing else.
 set(public isochron_core isochron_rt isochron_flow isochron_journal isochron_link isochron_client isochron_node
-    isochron_agents_wire isochron_agents isochron_v2x isochron_world)
+    isochron_agents_wire isochron_agents isochron_v2x isochron_flight isochron_world)
 add_library(isochron INTERFACE)
 target_link_libraries(isochron INTERFACE ${public})
 install(TARGETS isochron ${public} EXPORT isochronTargets)

@@ -29,7 +29,8 @@ fmi::Wishes wishes_of(const std::string& name, const NodeSection& section) {
   wishes.parameters = placed(section.parameters);
   wishes.inputs = placed(section.inputs);
   for (const auto& [flow, output] : section.outputs) {
-    wishes.outputs.push_back({flow, output.variable, output.message, placed(output.fields), output.place});
+    wishes.outputs.push_back(
+        {flow, output.variable, output.message, placed(output.fields), output.place, output.intermediate});
   }
   return wishes;
 }
@@ -131,6 +132,10 @@ std::unique_ptr<flow::UserNode> FmuNodes::make(const std::string& name, const fl
     if (spec.cost.kind == fmi::StepCost::Kind::fixed && (spec.cost.ns < 0 || spec.cost.ns >= spec.every_ns)) {
       throw InputError(section.compute->place,
                        "a step must cost less than its `every`, " + to_string(SimSpan::from_ns(spec.every_ns)));
+    }
+    if ((spec.cost.kind != fmi::StepCost::Kind::fixed || spec.cost.ns > 0) &&
+        std::ranges::any_of(spec.outputs, &fmi::NodeSpec::Output::intermediate)) {
+      throw InputError(section.compute->place, "a step that costs time has no intermediate outputs");
     }
     std::vector<std::string>& heard = heard_[name];
     for (const fmi::NodeSpec::Input& input : spec.inputs) heard.push_back(input.flow);

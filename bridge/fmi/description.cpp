@@ -107,6 +107,7 @@ class Reader {
     made_.needs_tool = xml_.flag(simulation, "needsExecutionTool");
     made_.saves_state = xml_.flag(simulation, is2() ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
     made_.event_mode = !is2() && xml_.flag(simulation, "hasEventMode");
+    made_.intermediate = !is2() && xml_.flag(simulation, "providesIntermediateUpdate");
     made_.internal_step = xml_.number<double>(simulation, "fixedInternalStepSize");
     if (exchange && is2()) read_sizes(root);
   }
@@ -265,6 +266,7 @@ class Reader {
     std::istringstream references(xml_.text(node, "clocks"));
     for (std::uint32_t reference = 0; references >> reference;) variable.clocks.push_back(reference);
     if (!references.eof()) xml_.refuse(node, "`clocks` is no list of value references");
+    variable.intermediate = xml_.flag(node, "intermediateUpdate");
     if (variable.type != Type::clock) return;
     variable.interval_kind =
         word<Variable::Interval>(node, "intervalVariability", interval_words).value_or(Variable::Interval::triggered);

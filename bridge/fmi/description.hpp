@@ -76,6 +76,7 @@ struct Variable {
   Interval interval_kind = Interval::triggered;
   std::optional<double> interval;     // in seconds, where the description says it
   double shift = 0;                   // of the first tick
+  bool intermediate = false;          // can be seen between communication points
   std::vector<std::uint32_t> clocks;  // it may change only when one of these ticks
   std::optional<std::uint32_t>
       derivative_of;  // FMI 2.0: the state's place among the variables, from 1; 3.0: its reference
@@ -107,6 +108,7 @@ struct Description {
   bool needs_tool = false;              // needsExecutionTool
   bool saves_state = false;             // canGetAndSetFMUstate
   bool event_mode = false;              // hasEventMode
+  bool intermediate = false;            // providesIntermediateUpdate
   std::optional<double> internal_step;  // fixedInternalStepSize
 
   /// The same FMU by its other interface. Requires: it has one.

@@ -82,6 +82,7 @@ struct InstanceOptions {
   std::string folder;  // where the FMU was unpacked to
   bool logging = false;
   Solver::Settings solver;  // of model exchange
+  std::vector<Reference> intermediate = {};  // what is looked at between communication points
 };
 
 class Instance {
@@ -109,6 +110,9 @@ class Instance {
   /// Inputs that may change only when one of these clocks ticks are set by it, in event mode.
   using SetClocked = std::function<void(std::span<const Reference> ticking)>;
   void on_tick(SetClocked set) { set_clocked_ = std::move(set); }
+  /// Called in a step, at times of the FMU's own solver: `get` may be called.
+  using Between = std::function<void(double time)>;
+  void on_intermediate(Between look) { between_ = std::move(look); }
   /// Whether the FMU asked to end the simulation; it is not stepped any more. Its outputs are those of its last step.
   [[nodiscard]] bool ended() const { return ended_; }
 
@@ -116,6 +120,7 @@ class Instance {
   Instance() = default;
   bool ended_ = false;
   SetClocked set_clocked_;
+  Between between_;
 };
 
 std::unique_ptr<Instance> make_fmi2(const Description& description, const InstanceOptions& options, Log& log);

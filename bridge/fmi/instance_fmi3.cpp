@@ -11,14 +11,28 @@
 namespace isochron::fmi {
 namespace {
 
+/// What the FMU hands back to us when it calls.
+struct Environment {
+  Log& log;
+  const Instance::Between& between;
+};
+
 void take_line(void* environment, Status status, const char* category, const char* text) {
-  static_cast<Log*>(environment)->add(status, category, text);
+  static_cast<Environment*>(environment)->log.add(status, category, text);
+}
+
+/// It is never told to return early: what is between two communication points is looked at, no more.
+void look_between(void* environment, double time, bool, bool get_allowed, bool, bool, bool* return_early, double*) {
+  if (return_early != nullptr) *return_early = false;
+  const auto& look = static_cast<Environment*>(environment)->between;
+  if (get_allowed && look) look(time);
 }
 
 class Fmi3 : public Instance {
  public:
   Fmi3(const Description& description, const InstanceOptions& options, Log& log)
       : f_(Binary::load(options.folder, description).fmi3()),
+        environment_{log, between_},
         verdict_(log),
         events_(description.event_mode),
         variable_step_(description.variable_step) {
@@ -26,11 +40,13 @@ class Fmi3 : public Instance {
     const char *name = options.name.c_str(), *token = description.token.c_str();
     const bool logging = options.logging;
     const auto make = [&] {
-      return f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(), nullptr, 0, &log,
-                            &take_line, nullptr);
+      return f_.instantiate(name, token, resources.c_str(), false, logging, events_, early_return(),
+                            options.intermediate.empty() ? nullptr : options.intermediate.data(),
+                            options.intermediate.size(), &environment_, &take_line,
+                            options.intermediate.empty() ? nullptr : &look_between);
     };
     self_ = description.exchange
-                ? f_.instantiate_exchange(name, token, resources.c_str(), false, logging, &log, &take_line)
+                ? f_.instantiate_exchange(name, token, resources.c_str(), false, logging, &environment_, &take_line)
                 : make();
     if (self_ == nullptr && std::exchange(events_, false)) self_ = make();  // some claim an event mode and have none
     if (self_ == nullptr) {
@@ -150,6 +166,7 @@ class Fmi3 : public Instance {
   }
 
   const v3::Functions& f_;
+  Environment environment_;
   v3::Instance self_ = nullptr;
   Verdict verdict_;
   bool events_, variable_step_;

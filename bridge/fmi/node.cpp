@@ -35,6 +35,13 @@ class FmuNode {
       isochron_output declared{};
       declared.name = output.flow.c_str();
       declared.type = output.type.c_str();
+      if (output.intermediate) {
+        declared.kind = ISOCHRON_EVENT;
+        declared.capacity = room_inside;
+        host_.output(node_, &declared);
+        inside_ = true;
+        continue;
+      }
       declared.kind = ISOCHRON_PREDICTIVE;
       declared.period_ns = session_->spec().every_ns;
       declared.first_ns = session_->meter().first();
@@ -47,6 +54,7 @@ class FmuNode {
     log.type = log_type;
     log.kind = ISOCHRON_EVENT;
     log_ = host_.output(node_, &log);
+    if (inside_) declare_step();
     if (!session_->meter().varies()) return;
     isochron_output cost{};
     cost.name = cost_flow;
@@ -74,6 +82,19 @@ class FmuNode {
       if (session.meter().varies()) node.go_on(session, output, time_ns);
     });
   }
+  /// The step from time_ns: what the FMU shows inside of it goes out as events.
+  static void make_step(void* self, std::int32_t, void* message, std::size_t, std::int64_t time_ns) {
+    FmuNode& node = of(self);
+    node.guarded(time_ns, [&](Session& session) {
+      session.pass_to(time_ns + session.spec().every_ns);
+      for (const Session::Seen& one : session.seen()) {
+        node.host_.send(node.node_, static_cast<std::int32_t>(one.output), one.time_ns, one.message.data(),
+                        one.message.size());
+      }
+    });
+    const double seconds = static_cast<double>(time_ns) / 1e9;
+    std::memcpy(message, &seconds, sizeof seconds);
+  }
   static void finish(void* self, std::int64_t) {
     FmuNode& node = of(self);
     try {
@@ -85,6 +106,17 @@ class FmuNode {
   static void destroy(void* self) { delete &of(self); }
 
  private:
+  static constexpr std::uint32_t room_inside = 64;
+
+  void declare_step() {
+    isochron_output step{};
+    step.name = step_flow;
+    step.type = "float64";
+    step.kind = ISOCHRON_OBSERVATION;
+    step.period_ns = session_->spec().every_ns;
+    step.fill = &FmuNode::make_step;
+    host_.output(node_, &step);
+  }
   void go_on(Session& session, std::int32_t output, std::int64_t time_ns) {
     const std::int64_t next = session.next_after(time_ns);
     host_.next_at(node_, output, next);
@@ -128,6 +160,7 @@ class FmuNode {
   isochron_node* node_;
   std::unique_ptr<Session> session_;
   std::int32_t log_ = 0, cost_ = 0;
+  bool inside_ = false;  // it has intermediate outputs
 };
 
 void* create(const isochron_host* host, isochron_node* node) {

@@ -8,7 +8,9 @@
 //            instantiated once in a process, that end the process, or that change what is common to all of it: signal
 //            handlers, rounding, the working folder. A step costs two messages between processes more.
 //
-// Its outputs are those of its spec, and `log`: what the FMU says, as rcl_interfaces/msg/Log, events.
+// Its outputs are those of its spec, and `log`: what the FMU says, as rcl_interfaces/msg/Log, events. Where steps have
+// costs that vary, `cost` tells them. Where there are intermediate outputs, which are events inside of a step, the step
+// from t is made at t, when all that acts on it has been heard: `step` is the observation that does it.
 //
 // Fails: making it throws InputError where the binary cannot be loaded or the FMU's program not be started.
 
@@ -22,6 +24,7 @@
 namespace isochron::fmi {
 
 inline constexpr const char* log_flow = "log";
+inline constexpr const char* step_flow = "step";  // of FMUs with intermediate outputs: when a step is made
 inline constexpr const char* node_program = "isochron_fmu";
 
 /// The one type in it takes its spec as the parameter `spec`.

@@ -1,6 +1,7 @@
 #include "bridge/fmi/session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include "core/cdr.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
+#include "flow/definition.hpp"
 
 namespace isochron::fmi {
 namespace {
@@ -136,7 +138,15 @@ void Session::read_start_values() {
 void Session::start(std::int64_t time_ns) {
   const Solver::Settings solver{spec_.solver, spec_.tolerance.value_or(description_.tolerance.value_or(1e-6)),
                                 static_cast<double>(spec_.solver_step_ns) / 1e9};
-  instance_ = Instance::make(description_, {spec_.name, spec_.folder, spec_.log, solver}, log_);
+  InstanceOptions options{spec_.name, spec_.folder, spec_.log, solver};
+  for (const NodeSpec::Output& output : spec_.outputs) {
+    if (!output.intermediate) continue;
+    for (const std::string& name : output.variables) {
+      if (!name.empty()) options.intermediate.push_back(variable(name).reference);
+    }
+  }
+  instance_ = Instance::make(description_, options, log_);
+  if (!options.intermediate.empty()) instance_->on_intermediate([this](double time) { look_between(time); });
   instance_->on_tick([this](std::span<const Reference> ticking) { set_clocked(ticking); });
   bool structural = false;
   for (const auto& [name, value] : spec_.parameters) {
@@ -229,6 +239,21 @@ void Session::step() {
   }
   at_ns_ = next;
   if (meter_.any()) keep_outputs();
+}
+
+/// A time that is seen twice was an event: what it was after it counts.
+void Session::look_between(double time) {
+  const std::int64_t time_ns = std::llround((time - description_.start_time.value_or(0)) * 1e9);
+  if (time_ns <= at_ns_ || time_ns > at_ns_ + spec_.every_ns) return;
+  std::erase_if(seen_, [&](const Seen& one) { return one.time_ns >= time_ns; });
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!spec_.outputs[i].intermediate) continue;
+    Port& port = outputs_[i];
+    for (Group& group : port.groups) get(group);
+    Seen& one = seen_.emplace_back(Seen{i, time_ns, {}});
+    one.message.resize(flow::dynamic_type(spec_.outputs[i].type).size);
+    fill_flat(port, one.message, time_ns);
+  }
 }
 
 void Session::get(Group& group) {

@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "bridge/fmi/fields.hpp"
 #include "bridge/fmi/instance.hpp"
@@ -52,6 +53,14 @@ class Session {
   /// The same: what the step of the message cost.
   [[nodiscard]] const StepCostMessage& cost_at(std::int64_t due_ns);
   [[nodiscard]] const StepMeter& meter() const { return meter_; }
+
+  /// What was seen inside of steps since this was asked last, in order of time.
+  struct Seen {
+    std::size_t output = 0;
+    std::int64_t time_ns = 0;
+    std::vector<std::byte> message;
+  };
+  [[nodiscard]] std::vector<Seen> seen() { return std::exchange(seen_, {}); }
   void finish();
   /// What the FMU said since this was asked last.
   [[nodiscard]] std::vector<LogLine> said() { return log_.empty() ? std::vector<LogLine>{} : log_.take(); }
@@ -116,6 +125,8 @@ class Session {
   };
   [[nodiscard]] Kept& kept_for(std::int64_t due_ns);
   std::deque<Kept> kept_;  // of steps that cost time, until their outputs are due
+  void look_between(double time);
+  std::vector<Seen> seen_;
   std::int64_t at_ns_ = 0;
   Instance::Change change_ = Instance::Change::none;
 };

@@ -50,6 +50,7 @@ struct NodeSpec {
   struct Output {
     std::string flow, type;
     std::vector<std::string> variables;  // of each field, in order; "" = the time in seconds
+    bool intermediate = false;           // events, at every step of the FMU's own solver
   };
   std::vector<Output> outputs;
 };

@@ -182,7 +182,13 @@ class Wiring::Outputs {
   }
 
   void plan_flow(const Wishes::Flow& flow) {
-    if (flow.name == log_flow) throw InputError({}, "an FMU has a flow `log` already", "choose another name");
+    if (flow.name == log_flow || flow.name == cost_flow || flow.name == step_flow) {
+      throw InputError({}, "an FMU has a flow `" + flow.name + "` already", "choose another name");
+    }
+    if (flow.intermediate && (!description_.intermediate || description_.exchange || wiring_.spec_.exchange)) {
+      throw InputError({}, "the FMU tells nothing between its communication points",
+                       "one of FMI 3.0 can, if its description says providesIntermediateUpdate");
+    }
     if (!is_plain(flow.message, "_/")) {
       throw InputError({}, "`" + foreign_name(flow.message) + "` is no name of a message", "as in my_msgs/msg/Speed");
     }
@@ -205,11 +211,12 @@ class Wiring::Outputs {
     }
     Source source{&flow::dynamic_type(type)};
     note_unit(source, "", variable);
-    add({flow.name, type, {variable.name}}, std::move(source));
+    check_intermediate(flow, variable);
+    add({flow.name, type, {variable.name}, flow.intermediate}, std::move(source));
   }
 
   void plan_message(const Wishes::Flow& flow) {
-    NodeSpec::Output output{flow.name, "", {}};
+    NodeSpec::Output output{flow.name, "", {}, flow.intermediate};
     Source source;
     std::string fields;
     for (const auto& [field, variable_name, place] : fields_of(flow)) {
@@ -217,6 +224,7 @@ class Wiring::Outputs {
       const std::size_t count = value_count(description_, variable, wiring_.spec_.parameters);
       fields += type_of(variable, count) + " " + field + "\n";
       output.variables.push_back(variable.name);
+      check_intermediate(flow, variable);
       note_unit(source, field, variable);
     }
     if (fields.empty()) {
@@ -231,12 +239,18 @@ class Wiring::Outputs {
     add(std::move(output), std::move(source));
   }
 
+  static void check_intermediate(const Wishes::Flow& flow, const Variable& variable) {
+    if (!flow.intermediate || (variable.intermediate && !has_length(variable.type))) return;
+    throw InputError({}, "`" + foreign_name(variable.name) + "` cannot be seen between communication points",
+                     "its description says so, or it is text");
+  }
+
   std::vector<Wishes::Text> fields_of(const Wishes::Flow& flow) const {
     std::vector<Wishes::Text> fields = flow.fields;
     if (!fields.empty()) return fields;
     std::set<std::string> known;
     for (const Variable& variable : description_.variables) {
-      if (!is_output(variable)) continue;
+      if (!is_output(variable) || (flow.intermediate && !variable.intermediate)) continue;
       if (value_count(description_, variable, wiring_.spec_.parameters) == 0) continue;
       const std::string field = field_name(variable.name);
       if (!known.insert(field).second) {

@@ -33,6 +33,7 @@ struct Wishes {
     std::string name, variable, message;
     std::vector<Text> fields;  // field, variable; none = all outputs
     Place place;
+    bool intermediate = false;  // at every step of the FMU's own solver
   };
   std::string node;
   Place place;

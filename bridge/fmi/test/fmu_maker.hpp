@@ -102,6 +102,10 @@ inline const std::string ball3 =
     "<Float64 name='v' valueReference='5' causality='output' initial='exact' start='0'/>\n"
     "<Int32 name='ticks' valueReference='8' causality='output' variability='discrete'/>\n"
     "<Int32 name='bounces' valueReference='9' causality='output' variability='discrete'/>\n";
+inline const std::string gain3_inside =
+    "<Float64 name='u' valueReference='1' causality='input' start='0'/>\n"
+    "<Float64 name='y' valueReference='2' causality='output' intermediateUpdate='true'/>\n"
+    "<Float64 name='h' valueReference='4' causality='output' initial='exact' start='1'/>\n";
 inline const std::string sampler3 =
     "<Clock name='sample' valueReference='40' causality='input' variability='discrete' intervalVariability='constant' "
     "intervalDecimal='0.004' shiftDecimal='0.002'/>\n"

@@ -51,6 +51,29 @@ TEST_F(FmuNode, ABallBouncesAndAStiffEquationStaysPut) {
   EXPECT_LT(ran.sink->value<double>(60, "der_h"), 3.2);
 }
 
+TEST_F(FmuNode, WhatAnFmuShowsInsideOfItsStepsIsSeenAtItsTimes) {
+  Wishes w = wishes();
+  w.inputs = {{"u", "source.command.angle", {}}};
+  w.outputs = {{"inside", "y", "", {}, {}, true}, {"out", "", "", {}, {}}};
+  const std::string file =
+      shop_.fmu3("inside.fmu", description3(gain3_inside, step_flags + " providesIntermediateUpdate='true'"));
+  for (const bool own : {false, true}) {
+    const Ran ran = run(file, w, own);
+    ASSERT_TRUE(ran.outcome.complete) << ran.why;
+    ASSERT_EQ(ran.sink->messages.size(), 39U);  // four in each of ten steps; the last is at the end
+    for (std::size_t i = 0; i < ran.sink->messages.size(); ++i) {
+      double value = 0;
+      std::memcpy(&value, ran.sink->messages[i].data(), sizeof value);
+      EXPECT_DOUBLE_EQ(value, 0.01 * static_cast<double>(i / 4) + static_cast<double>(i % 4 + 1)) << i;
+    }
+  }
+  w.outputs[0].variable = "h";
+  EXPECT_SAYS(refusal(file, w), "`h` cannot be seen between communication points");
+  w.outputs[0].variable = "y";
+  EXPECT_SAYS(refusal(shop_.fmu3("plain.fmu", description3(gain3_inside)), w),
+              "the FMU tells nothing between its communication points");
+}
+
 TEST_F(FmuNode, ClocksTickByTimeByOthersAndByTheFmu) {
   Wishes w = wishes();
   w.inputs = {{"in", "source.command.angle", {}}, {"reset", "source.command.on", {}}};
