@@ -94,7 +94,7 @@ void AutopilotLink::end_frame(programs::Post& post, SimTime now) {
 
 /// In the simulated network nobody waits.
 void AutopilotLink::keep_time(SimTime now) {
-  const bool expected = told_ && dialect_->answers_all();
+  const bool expected = presence_ == Presence::here && told_ && dialect_->answers_all();
   if (expected && !answered_) {
     if (now - *told_ == setup_.every) ++figures_.overruns;
     ++figures_.missed;
@@ -194,7 +194,7 @@ bool AutopilotLink::take(programs::Post& post, SimTime now) {
       came(event->who, now);
       break;
     case Kind::went:
-      went(now, "closed its connection");
+      went(now, dialect_->streams() ? "closed its connection" : "closed its socket");
       break;
     case Kind::stranger:
       ++figures_.strangers;
@@ -226,9 +226,9 @@ void AutopilotLink::came(const std::string& who, SimTime now) {
 void AutopilotLink::went(SimTime now, const std::string& how) {
   if (presence_ == Presence::lost || presence_ == Presence::gone) return;
   presence_ = Presence::lost;
-  ++figures_.losses;
+  if (setup_.outside) ++figures_.losses;
   notes_.push_back(setup_.name + " " + how + ", at " + to_string(now) +
-                   (setup_.on_loss == OnLoss::go_on ? "; its last controls hold" : ""));
+                   (!setup_.outside || setup_.on_loss == OnLoss::go_on ? "; its last controls hold" : ""));
 }
 
 void AutopilotLink::hear(const autopilot::Bytes& bytes, programs::Post& post, SimTime now) {
