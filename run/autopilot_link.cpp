@@ -16,6 +16,7 @@ using programs::wall_now;
 
 constexpr WallSpan look = 50ms;
 constexpr WallSpan said_again_after = 100ms;  // to one that may not have been there
+constexpr WallSpan time_to_end = 200ms;       // of one that closed its connection, until it counts as lost
 constexpr std::size_t notes_kept = 20;
 
 }  // namespace
@@ -93,7 +94,7 @@ void AutopilotLink::end_frame(programs::Post& post, SimTime now) {
 
 /// In the simulated network nobody waits.
 void AutopilotLink::keep_time(SimTime now) {
-  const bool expected = told_ && dialect_->answers_all();
+  const bool expected = presence_ == Presence::here && told_ && dialect_->answers_all();
   if (expected && !answered_) {
     if (now - *told_ == setup_.every) ++figures_.overruns;
     ++figures_.missed;
@@ -116,7 +117,6 @@ void AutopilotLink::await_controls(programs::Post& post, SimTime now) {
     const WallTime at = wall_now();
     // One that connected is told where it is.
     if (was_awaited && presence_ == Presence::here && !told_ && !dialect_->speaks_first()) tell(now);
-    if (presence_ == Presence::lost && setup_.on_loss == OnLoss::go_on) break;
     if (presence_ == Presence::here && !dialect_->answers_all()) {
       // It starts up and has no outputs yet: the world goes by the wall clock, as its users know it.
       if (at - begun >= WallSpan::from_ns(setup_.every.ns())) break;
@@ -130,7 +130,7 @@ void AutopilotLink::await_controls(programs::Post& post, SimTime now) {
     const bool starting = presence_ == Presence::here && !dialect_->answers_all();
     wire_->wait(starting ? begun + WallSpan::from_ns(setup_.every.ns()) : at + look);
   }
-  const WallSpan waited = wall_now() - begun;
+  const WallSpan waited = wall_now() - told_wall_.value_or(begun);
   if (figures_.first_s < 0 || figures_.answers == answers) return;
   figures_.waited_s += waited.seconds();
   figures_.waited_most_s = std::max(figures_.waited_most_s, waited.seconds());
@@ -146,10 +146,14 @@ bool AutopilotLink::give_up(SimTime now, WallTime since) {
   }
   if (setup_.process_ended && waited >= look) {
     if (const auto how = setup_.process_ended()) {
-      went(now, how->first);
       if (!how->second) {
+        if (presence_ == Presence::lost) --figures_.losses;  // it closed its connection first
         presence_ = Presence::gone;
-      } else if (setup_.on_loss != OnLoss::go_on) {
+        notes_.push_back(setup_.name + " " + how->first + ", at " + to_string(now));
+        return true;
+      }
+      went(now, how->first);
+      if (setup_.on_loss != OnLoss::go_on) {
         fail_with(setup_.name + " " + how->first + ", at " + to_string(now));
       }
       return true;
@@ -162,7 +166,7 @@ bool AutopilotLink::give_up(SimTime now, WallTime since) {
     return true;
   }
   if (presence_ == Presence::here && waited >= setup_.silent_after) silent(now);
-  if (presence_ != Presence::lost) return false;
+  if (presence_ != Presence::lost || waited < time_to_end) return false;
   if (setup_.on_loss == OnLoss::go_on) return true;
   if (setup_.on_loss == OnLoss::end) {
     fail_with(setup_.name + " was lost at " + to_string(now) + ", and `target: {on_loss: end}` ends the run");
@@ -190,7 +194,7 @@ bool AutopilotLink::take(programs::Post& post, SimTime now) {
       came(event->who, now);
       break;
     case Kind::went:
-      went(now, "closed its connection");
+      went(now, dialect_->streams() ? "closed its connection" : "closed its socket");
       break;
     case Kind::stranger:
       ++figures_.strangers;
@@ -222,9 +226,9 @@ void AutopilotLink::came(const std::string& who, SimTime now) {
 void AutopilotLink::went(SimTime now, const std::string& how) {
   if (presence_ == Presence::lost || presence_ == Presence::gone) return;
   presence_ = Presence::lost;
-  ++figures_.losses;
+  if (setup_.outside) ++figures_.losses;
   notes_.push_back(setup_.name + " " + how + ", at " + to_string(now) +
-                   (setup_.on_loss == OnLoss::go_on ? "; its last controls hold" : ""));
+                   (!setup_.outside || setup_.on_loss == OnLoss::go_on ? "; its last controls hold" : ""));
 }
 
 void AutopilotLink::hear(const autopilot::Bytes& bytes, programs::Post& post, SimTime now) {
@@ -290,6 +294,7 @@ void AutopilotLink::command(const autopilot::Controls& controls, programs::Post&
 }
 
 void AutopilotLink::tell(SimTime now) {
+  if (setup_.outside) told_wall_ = wall_now();
   senses_.fill(now, state_);
   packets_.clear();
   dialect_->tell(state_, packets_);

@@ -111,6 +111,7 @@ class AutopilotLink {
   Presence presence_ = Presence::awaited;
   bool answered_ = false;  // what it was told last, or (who speaks first) it has spoken
   std::optional<SimTime> told_;
+  std::optional<WallTime> told_wall_;
   SimTime due_;
   bool awaits_ = false;  // controls for the frame at hand
   std::optional<std::string> failure_;

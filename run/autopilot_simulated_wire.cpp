@@ -18,14 +18,23 @@ constexpr std::size_t largest = 65536;
 
 class SimulatedDatagrams final : public AutopilotWire {
  public:
-  SimulatedDatagrams(std::shared_ptr<Socket> socket, std::uint16_t port)
-      : socket_(std::move(socket)), port_(port), where_("simulated UDP port " + std::to_string(port)), room_(largest) {}
+  SimulatedDatagrams(programs::System& system, std::string robot, std::shared_ptr<Socket> socket, std::uint16_t port)
+      : system_(system),
+        robot_(std::move(robot)),
+        socket_(std::move(socket)),
+        port_(port),
+        where_("simulated UDP port " + std::to_string(port)),
+        room_(largest) {}
 
   std::optional<Event> receive(SimTime now) override {
     if (!held_.empty()) return Event{Event::Kind::bytes, std::exchange(held_, {}), ""};
     ReadInto into{.room = room_, .from = {}, .stamp = {}};
     const auto got = socket_->read(into, now);
-    if (!got || *got < 0) return std::nullopt;
+    if (!got || *got < 0) {
+      if (!peer_ || system_.is_bound(robot_, peer_->port)) return std::nullopt;
+      peer_.reset();
+      return Event{Event::Kind::went, {}, ""};
+    }
     autopilot::Bytes bytes(room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(into.used));
     if (peer_ && *peer_ == into.from) {
       heard_ = now;
@@ -51,6 +60,8 @@ class SimulatedDatagrams final : public AutopilotWire {
   const std::string& where() const override { return where_; }
 
  private:
+  programs::System& system_;
+  std::string robot_;
   std::shared_ptr<Socket> socket_;
   std::uint16_t port_;
   std::string where_;
@@ -115,7 +126,8 @@ Result<std::unique_ptr<AutopilotWire>, std::string> open_simulated_wire(programs
   std::shared_ptr<Socket> socket = system.open_socket(robot, streams ? SOCK_STREAM : SOCK_DGRAM);
   const auto bound = socket->bind({AF_INET, 0, port, ""});
   if (!bound || *bound < 0) return fail("port " + std::to_string(port) + " of robot " + robot + " is taken");
-  if (!streams) return std::unique_ptr<AutopilotWire>(std::make_unique<SimulatedDatagrams>(std::move(socket), port));
+  if (!streams)
+    return std::unique_ptr<AutopilotWire>(std::make_unique<SimulatedDatagrams>(system, robot, std::move(socket), port));
   (void)socket->listen(4);
   return std::unique_ptr<AutopilotWire>(std::make_unique<SimulatedStream>(std::move(socket), port));
 }

@@ -95,6 +95,13 @@ std::shared_ptr<Socket> System::open_socket(const std::string& robot, int type) 
   return socket;
 }
 
+bool System::is_bound(const std::string& robot, std::uint16_t port) {
+  const auto& sockets = network_.host(robot).sockets;
+  return std::any_of(sockets.begin(), sockets.end(), [port](const Socket* socket) {
+    return socket->type() == SOCK_DGRAM && socket->family() != AF_UNIX && socket->local().port == port;
+  });
+}
+
 System::Process* System::process_numbered(std::uint32_t number) {
   for (auto& [program, process] : processes_) {
     if (process->number == number && !process->waited_for) return process.get();
