@@ -131,7 +131,7 @@ Result<MergeSummary, JournalError> merge_journals(Disk& disk, const std::vector<
     if (!reader) return fail(reader.error());
     sources.push_back({std::move(*reader), {}, {}, {}, {}});
   }
-  if (sources.empty()) return fail(JournalError{"there is no journal to merge"});
+  if (sources.empty()) return fail(JournalError{"no journal to merge"});
   const std::string half = out + ".merging";
   auto merged = merge_into(disk, sources, half, enclosed);
   if (merged) {

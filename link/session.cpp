@@ -243,7 +243,7 @@ bool Session::silent(WallTime now) const {
 void Session::tick(WallTime now) {
   if (state_ == State::left || state_ == State::refused) return;
   if (state_ == State::joined && now - heard_at_ > timing_.lost) {
-    leave("nothing was heard of it any more", false);
+    leave("it fell silent", false);
     return;
   }
   if (state_ == State::joined && !kept_.empty() && now - oldest_sent_ > timing_.resend) {

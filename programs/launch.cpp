@@ -213,7 +213,7 @@ void Conductor::plan_lanes() {
   }
   missing_ = options_.privileges == Privileges::do_without ? "the scenario asks to do without" : missing_privileges();
   if (!missing_.empty() && options_.privileges == Privileges::insist) {
-    throw InputError({}, "this run insists on real-time privileges: " + missing_,
+    throw InputError({}, "this run needs real-time privileges: " + missing_,
                      "run as root, or grant CAP_SYS_NICE; or leave out `privileges: insist`; see isochron doctor");
   }
   cpu_set_t allowed;

@@ -31,7 +31,7 @@ InputError refuse(const McapReader& journal, std::string what, std::string hint)
 /// When Ctrl-C or a violation ended the run; nothing if it came to its own end.
 std::optional<SimSpan> stopped_at(McapReader& journal) {
   const auto text = attached_text(journal, "report.json");
-  if (!text) throw refuse(journal, "the run was killed before it could end", "there is no digest to prove");
+  if (!text) throw refuse(journal, "the run was killed before it could end", "it has no digest to compare with");
   const auto report = nlohmann::json::parse(*text, nullptr, false);
   if (!report.is_object()) return std::nullopt;
   if (const std::string end = report.value("end", ""); end != "interrupted" && end != "violated") return std::nullopt;

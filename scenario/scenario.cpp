@@ -115,8 +115,7 @@ class Checker {
   void check_compute(const ComputeSection& compute) {
     const int said = (compute.recorded.empty() ? 0 : 1) + (compute.modelled ? 1 : 0);
     if (compute.contract == Contract::recorded && said != 1) {
-      mistakes_.push_back(
-          {compute.place, "`compute` says neither or both of recorded and modelled", "give one of them"});
+      mistakes_.push_back({compute.place, "`compute` must be either recorded or modelled", "give one of them"});
     }
   }
   void check_robot(const RobotSection& robot) {

@@ -18,9 +18,9 @@ def escaped(text):
 
 
 def verbs(text):
-    """Name and description of each subcommand, as the help lists them."""
-    listed = text[re.search(r"^(Subcommands|SUBCOMMANDS):", text, re.M).end():]
-    return re.findall(r"^  (\w[\w-]*) {2,}(.*)$", listed, re.M)
+    """Name and description of each subcommand, as the help lists them; none for a verb that has none."""
+    listed = text.split("\nSubcommands:", 1)
+    return re.findall(r"^  (\w[\w-]*) {2,}(.*)$", listed[1], re.M) if len(listed) == 2 else []
 
 
 def main():
@@ -30,7 +30,10 @@ def main():
            "isochron \\- robot programs, simulated worlds and real hardware on one clock", ".SH SYNOPSIS",
            ".B isochron", "VERB [OPTIONS]", ".SH VERBS"]
     for verb, does in verbs(top):
-        out += [".SS " + escaped(verb), escaped(does[:1].upper() + does[1:]) + ".", ".PP", ".nf", escaped(help_of(verb).strip()), ".fi"]
+        own = help_of(verb)
+        out += [".SS " + escaped(verb), escaped(does[:1].upper() + does[1:]) + ".", ".PP", ".nf", escaped(own.strip()), ".fi"]
+        for inner, _ in verbs(own):
+            out += [".PP", ".nf", escaped(help_of(verb, inner).strip()), ".fi"]
     out += [".SH EXIT STATUS", "0 fine; 1 the answer is no (runs differ, an expectation is violated); 2 bad input; 3 the run",
             "failed; 130 stopped by Ctrl\\-C with everything written.", ".SH SEE ALSO",
             "Examples are in share/isochron/examples; the documentation is in docs/ of the source."]

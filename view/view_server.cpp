@@ -64,7 +64,7 @@ WebResponse ViewServer::get(const WebRequest& request) {
   if (question == "do" && live == nullptr) return {404, "text/plain", "the run has ended\n"};
   std::optional<Answer> given = question == "do" ? std::optional<Answer>(live->obey(Arguments(request).text("wish")))
                                                  : answer(*source_.load(), question, Arguments(request));
-  if (!given) return {404, "text/plain", "there is no such question\n"};
+  if (!given) return {404, "text/plain", "unknown request\n"};
   if (!given->ok()) return {404, "text/plain", given->error() + "\n"};
   return {200, type_of(question), std::move(*given).value()};
 }

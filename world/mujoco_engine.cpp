@@ -101,7 +101,7 @@ void MujocoEngine::find_inert() {
 SimSpan MujocoEngine::natural_step() const { return SimSpan::from_seconds(model_->compiled->opt.timestep); }
 
 Result<Done, Diverged> MujocoEngine::step(SimSpan dt) {
-  ENSURE(dt > SimSpan::zero(), "a step must be longer than nothing");
+  ENSURE(dt > SimSpan::zero(), "a step must be positive");
   save(before_);
   options_.opt.timestep = dt.seconds();
   data_->time = time_.seconds();

@@ -285,7 +285,7 @@ void OdeEngine::apply_forces() {
 }
 
 Result<Done, Diverged> OdeEngine::step(SimSpan dt) {
-  ENSURE(dt > SimSpan::zero(), "a step must be longer than nothing");
+  ENSURE(dt > SimSpan::zero(), "a step must be positive");
   adopt_ode();
   if (const auto why = trouble()) return fail(Diverged{*why});
   save(before_);

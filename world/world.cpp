@@ -41,7 +41,7 @@ World::World(std::unique_ptr<Engine> engine, std::optional<SimSpan> step)
       step_(step.value_or(engine_->natural_step())),
       pushes_(engine_->catalog().bodies.size()),
       wrenches_(engine_->catalog().bodies.size()) {
-  if (step_ <= SimSpan::zero()) throw InputError(Place{}, "the world's step must be longer than nothing");
+  if (step_ <= SimSpan::zero()) throw InputError(Place{}, "the world's step must be positive");
   if (!engine_->takes_any_step() && step_ != engine_->natural_step()) {
     throw InputError(Place{}, "the engine " + std::string(engine_->name()) + " takes steps of " +
                                   std::to_string(engine_->natural_step().ns()) + " ns only");

@@ -358,7 +358,7 @@ int sweep(const Flags& flags) {
   print(flags.json ? json_of(plan, rows, skipped, complete)
                    : table_of(rows, !scenario.expect.empty()) + "\nresults " + plan.folder +
                          "/sweep.csv, sweep.parquet, summary.csv, summary.parquet; picture sweep.svg\n" +
-                         (complete ? "" : "stopped by Ctrl-C: the same command goes on from here\n"));
+                         (complete ? "" : "stopped by Ctrl-C: the same command continues from here\n"));
   if (!complete) return exit_interrupted;
   return failed > 0 ? exit_failed : exit_fine;
 }

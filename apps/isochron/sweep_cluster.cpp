@@ -113,7 +113,7 @@ class SlurmEngine final : public SweepEngine {
     }
     if (const auto [code, said] = asked("sinfo -h"); code != 0) {
       throw InputError({"--on slurm", 0, 0}, "Slurm does not answer: " + foreign_text(said, 300),
-                       "is slurmctld running? The same command goes on later");
+                       "is slurmctld running? The same command continues later");
     }
     folder_ = fs::absolute(plan.folder).string();
     fs::create_directories(folder_ + "/parts");
@@ -147,7 +147,7 @@ class SlurmEngine final : public SweepEngine {
     const auto [code, said] = asked(command);
     if (code != 0) {
       throw InputError({"--on slurm", 0, 0}, "sbatch refuses the job: " + foreign_text(said, 400),
-                       "what is done stays done; the same command goes on later");
+                       "finished runs are kept; the same command continues later");
     }
     Array array{said.substr(0, said.find_first_of(";\n")), {given_.begin(), given_.end()}};
     for (const std::size_t part : given_) lines_.emplace(part, Lines(part_folder(part) + "/results.jsonl"));
@@ -233,7 +233,7 @@ class SshEngine final : public SweepEngine {
   }
   bool begin(std::size_t part, const std::vector<SweepPoint>& points) override {
     if (free_.empty()) {
-      if (parts_.empty()) throw std::runtime_error("no host is left; the same command goes on later");
+      if (parts_.empty()) throw std::runtime_error("no host is left; the same command continues later");
       return false;
     }
     const std::string host = free_.back();

@@ -171,7 +171,7 @@ void SweepLog::add(const std::vector<SweepResult>& results) {
   if (written != static_cast<ssize_t>(lines.size()) || fdatasync(file_) != 0) {
     throw std::runtime_error(
         path_ + " cannot be written: " + (written >= 0 && errno == 0 ? "the disk is full" : std::strerror(errno)) +
-        "; what is in it stays done, and the same command goes on later");
+        "; finished runs are kept, and the same command continues later");
   }
   for (const SweepResult& result : results) keep(result);
 }

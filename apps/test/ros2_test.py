@@ -94,7 +94,7 @@ class Ros2Test(unittest.TestCase):
                                       capture_output=True, text=True, timeout=90)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 report = json.loads(done.stdout)
-                self.assertTrue(any("its order is not guaranteed" in note for note in report["notes"]), report["notes"])
+                self.assertTrue(any("their order is not guaranteed" in note for note in report["notes"]), report["notes"])
                 self.assertFalse(report["repeatable"])
                 records = self.records()
                 self.assertGreater(records["/ros2/cmd_vel"], 30)

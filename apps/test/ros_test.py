@@ -129,7 +129,7 @@ class RosTest(unittest.TestCase):
                     out, err = run.communicate(timeout=90)
                 self.assertEqual(run.returncode, 0, out + err)
                 report = json.loads(out)
-                self.assertTrue(any("its order is not guaranteed" in note for note in report["notes"]), report["notes"])
+                self.assertTrue(any("their order is not guaranteed" in note for note in report["notes"]), report["notes"])
                 records = self.records()
                 self.assertGreater(records["/ros/push"], 20)
                 self.assertEqual(records["/ros/push"], records["/ros/writes"])

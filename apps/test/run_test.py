@@ -174,7 +174,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(json.loads(replayed.stdout)["digest"], report["digest"])
         refused = as_nobody(*args, "--journal", self.path("no.mcap"), "--set", "time.privileges=insist")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("insists on real-time privileges", refused.stderr)
+        self.assertIn("needs real-time privileges", refused.stderr)
 
     def test_where_the_wall_time_went_adds_up(self):
         report = self.result_of("experiments/predator_prey/predator_prey.yaml", "sum.mcap", "--duration", "300ms")

@@ -215,14 +215,14 @@ class Checker {
     demand(o.drift_time > SimSpan::zero(), "drift_time must be longer than 0");
     demand(o.satellites >= 6 && o.satellites <= 1000, "satellites must be 6 to 1000");
     demand(o.mask >= 0 && o.mask <= 1.2, "mask must be within 0 and 1.2 radians");
-    demand(o.worst_dilution > 1, "worst_dilution must be more than 1");
-    demand(o.sky > 0, "sky must be more than 0");
+    demand(o.worst_dilution > 1, "worst_dilution must be greater than 1");
+    demand(o.sky > 0, "sky must be positive");
     amount(o.velocity_noise, "velocity_noise");
     if (o.velocity_noise > 0 && !o.velocity) mistake("velocity_noise has no effect", "give `velocity: true`");
   }
   void check_reach(double min, double max) {
     demand(min >= 0, "min must be at least 0");
-    demand(max > min && max < 1e6, "max must be more than min, and less than 1e6");
+    demand(max > min && max < 1e6, "max must be greater than min and less than 1e6");
   }
   void check_range() {
     check_reach(spec_.range.min, spec_.range.max);
@@ -255,7 +255,8 @@ class Checker {
     demand(o.colour || o.depth || o.segmentation, "it gives neither colour, depth nor segmentation");
     demand(o.near >= 0 && o.far > o.near && o.far < 1e6, "near and far must be distances");
     amount(o.noise, "noise");
-    demand(o.sun[0] * o.sun[0] + o.sun[1] * o.sun[1] + o.sun[2] * o.sun[2] > 0, "the sun stands nowhere");
+    demand(o.sun[0] * o.sun[0] + o.sun[1] * o.sun[1] + o.sun[2] * o.sun[2] > 0,
+           "the direction of the sun must not be zero");
   }
 
   /// The ring is made at set-up: a latency of an hour at a microsecond's period is a slip, not a wish.

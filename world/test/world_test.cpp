@@ -172,7 +172,7 @@ TEST(World, NamesThatDoNotExistGetTheNearestOne) {
               HasSubstr("there is no actuator `pray/fx`; did you mean `prey/fx`?"));
   EXPECT_THAT(why([&] { (void)world.sensor("lidar"); }), HasSubstr("there is no sensor `lidar`; the model has none"));
   EXPECT_THAT(why([&] { (void)world.body("whale"); }), HasSubstr("known here: world predator prey"));
-  EXPECT_THAT(why([&] { World(load_engine("mujoco", ships), SimSpan::zero()); }), HasSubstr("longer than nothing"));
+  EXPECT_THAT(why([&] { World(load_engine("mujoco", ships), SimSpan::zero()); }), HasSubstr("must be positive"));
 }
 
 TEST(World, PublishesSensorsOfTheModelWithTheState) {

@@ -103,7 +103,7 @@ TEST(SensorCheck, RefusesNumbersThatMeanNothing) {
   EXPECT_THAT(mistake_in(spec), HasSubstr("latitude"));
   spec = good(SensorType::range);
   spec.range.max = 0.01;
-  EXPECT_THAT(mistake_in(spec), HasSubstr("max must be more than min"));
+  EXPECT_THAT(mistake_in(spec), HasSubstr("max must be greater than min"));
   spec = good(SensorType::lidar);
   spec.lidar.format = LidarFormat::scan;
   EXPECT_THAT(mistake_in(spec), HasSubstr("a scan has one channel"));
