@@ -152,7 +152,7 @@ void Aircraft::write(Producer& producer, const State& state) {
     const std::size_t n = one.aircraft->rotors();
     const double* command = &state.commands[one.command_at];
     const double* reading = &state.sensors[one.sensor_at];
-    const Motion& motion = state.bodies[one.aircraft->body()];
+    const world::Motion& motion = state.bodies[one.aircraft->body()];
     AircraftState& m = one.message;
     m.stamp = state.time;
     m.height = motion.pose.position[2];

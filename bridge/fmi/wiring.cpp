@@ -7,6 +7,7 @@
 
 #include "bridge/fmi/fields.hpp"
 #include "bridge/fmi/node.hpp"
+#include "bridge/fmi/step_meter.hpp"
 #include "bridge/fmi/values.hpp"
 #include "core/build_parts.hpp"
 #include "core/foreign_text.hpp"
