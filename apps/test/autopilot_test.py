@@ -200,14 +200,18 @@ class Autopilots(unittest.TestCase):
         program = next(p for p in report["programs"] if p["name"] == "uav/pilot")
         self.assertEqual(program["overruns"], pilot["overruns"])
 
-    def test_two_vehicles_count_their_ports_up(self):
-        done = self.run_it(os.path.join(EXAMPLES, "two.yaml"), "--set",
-                           f"robots.left.programs.pilot.run=[{PILOT},px4,'4560']", "--set",
-                           f"robots.right.programs.pilot.run=[{PILOT},betaflight,'9002']")
-        report = self.report(done)
-        self.assertEqual(report["end"], "finished", done.stdout + done.stderr)
-        self.assertEqual([a["where"] for a in report["autopilots"]], ["TCP port 4560", "UDP port 9002"])
-        self.assertEqual((done.stdout + done.stderr).count("landed after"), 2)
+    def test_two_vehicles_count_their_ports_up_and_fly_the_same_again(self):
+        digests = set()
+        for again in range(2):
+            done = self.run_it(os.path.join(EXAMPLES, "two.yaml"), "--set",
+                               f"robots.left.programs.pilot.run=[{PILOT},px4,'4560']", "--set",
+                               f"robots.right.programs.pilot.run=[{PILOT},betaflight,'9002']")
+            report = self.report(done)
+            self.assertEqual(report["end"], "finished", done.stdout + done.stderr)
+            self.assertEqual([a["where"] for a in report["autopilots"]], ["TCP port 4560", "UDP port 9002"])
+            self.assertEqual((done.stdout + done.stderr).count("landed after"), 2)
+            digests.add(report["digest"])
+        self.assertEqual(len(digests), 1)
 
     # ---- bad days
 
