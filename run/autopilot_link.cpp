@@ -16,6 +16,7 @@ using programs::wall_now;
 
 constexpr WallSpan look = 50ms;
 constexpr WallSpan said_again_after = 100ms;  // to one that may not have been there
+constexpr WallSpan time_for_first = 1s;       // controls: one that answers its first state is exact from then on
 constexpr WallSpan time_to_end = 200ms;       // of one that closed its connection, until it counts as lost
 constexpr std::size_t notes_kept = 20;
 
@@ -115,20 +116,21 @@ void AutopilotLink::await_controls(programs::Post& post, SimTime now) {
     }
     if (figures_.answers > answers || presence_ == Presence::gone) break;
     const WallTime at = wall_now();
+    const WallSpan starting = figures_.frames <= 1 ? time_for_first : WallSpan::from_ns(setup_.every.ns());
     // One that connected is told where it is.
     if (was_awaited && presence_ == Presence::here && !told_ && !dialect_->speaks_first()) tell(now);
     if (presence_ == Presence::here && !dialect_->answers_all()) {
       // It starts up and has no outputs yet: the world goes by the wall clock, as its users know it.
-      if (at - begun >= WallSpan::from_ns(setup_.every.ns())) break;
+      if (at - told_wall_.value_or(begun) >= starting) break;
     } else if (give_up(now, begun)) {
       break;
     }
-    if (presence_ == Presence::awaited && at >= again && !dialect_->speaks_first() && !dialect_->streams()) {
+    if (presence_ == Presence::awaited && at >= again && wire_->refused()) {
       say_again(now);
       again = at + said_again_after;
     }
-    const bool starting = presence_ == Presence::here && !dialect_->answers_all();
-    wire_->wait(starting ? begun + WallSpan::from_ns(setup_.every.ns()) : at + look);
+    const bool starts = presence_ == Presence::here && !dialect_->answers_all();
+    wire_->wait(starts ? std::min(told_wall_.value_or(begun) + starting, at + look) : at + look);
   }
   const WallSpan waited = wall_now() - told_wall_.value_or(begun);
   if (figures_.first_s < 0 || figures_.answers == answers) return;

@@ -70,12 +70,17 @@ class UdpWire final : public AutopilotWire {
   UdpWire(Descriptor socket, std::uint16_t port)
       : socket_(std::move(socket)), port_(port), where_("UDP port " + std::to_string(port)), room_(largest) {}
 
-  std::optional<Event> receive(SimTime) override {
+  std::optional<Event> receive(SimTime now_of_world) override {
     if (!held_.empty()) return Event{Event::Kind::bytes, std::exchange(held_, {}), ""};
     sockaddr_in from{};
     socklen_t size = sizeof from;
     const ssize_t got = recvfrom(socket_.get(), room_.data(), room_.size(), MSG_DONTWAIT | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &size);
+    if (got < 0 && errno == ECONNREFUSED) {  // what we sent before
+      refused_ = true;
+      forget_errors();
+      return receive(now_of_world);
+    }
     if (got < 0) return std::nullopt;
     autopilot::Bytes bytes(room_.begin(), room_.begin() + std::min<ssize_t>(got, largest));
     const WallTime now = programs::wall_now();
@@ -98,13 +103,21 @@ class UdpWire final : public AutopilotWire {
            reinterpret_cast<sockaddr*>(&to), sizeof to);
   }
 
+  bool refused() override { return std::exchange(refused_, false); }
+
   void wait(WallTime until) override {
     if (held_.empty()) wait_for({socket_.get()}, until);
   }
   const std::string& where() const override { return where_; }
 
  private:
+  void forget_errors() {
+    msghdr none{};
+    while (recvmsg(socket_.get(), &none, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0) none = {};
+  }
+
   Descriptor socket_;
+  bool refused_ = false;
   std::uint16_t port_;
   std::string where_;
   autopilot::Bytes room_, held_;
@@ -170,6 +183,7 @@ Result<std::unique_ptr<AutopilotWire>, std::string> open_socket_wire(bool stream
   Descriptor socket(::socket(AF_INET, (streams ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   if (streams) setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (!streams) setsockopt(socket.get(), IPPROTO_IP, IP_RECVERR, &yes, sizeof yes);
   const sockaddr_in at = loopback_at(port);
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
       (streams && listen(socket.get(), 4) != 0)) {

@@ -33,6 +33,8 @@ class AutopilotWire {
   /// What came next; nothing: nothing more yet. `now`: of the world.
   virtual std::optional<Event> receive(SimTime now) = 0;
   virtual void send(const autopilot::Packet& packet, SimTime now) = 0;
+  /// Since the last time it was asked: whether something was sent to where nobody listens.
+  virtual bool refused() { return false; }
   /// Until something came, or until then.
   virtual void wait(WallTime until) = 0;
   /// "UDP port 9002".

@@ -177,7 +177,7 @@ class Autopilots(unittest.TestCase):
             file = self.scenario("ardupilot: {}", program=f"run: [{PILOT}, ardupilot, '9002']\n"
                                  "                    clock: virtual\n                    on_exit: go-on\n"
                                  f"                    cpu_speed: {speed}\n"
-                                 "                    compute: {modelled: {fixed: 1.5ms}}", time_="mode: repeatable",
+                                 "                    compute: {modelled: {fixed: 2ms}}", time_="mode: repeatable",
                                  step="500us")
             done = self.run_it(file, "--duration", "24s", "--output")
             report = self.report(done)
@@ -187,7 +187,7 @@ class Autopilots(unittest.TestCase):
         self.assertGreater(slow[0]["overruns"], 100)
         self.assertGreater(slow[0]["missed"], slow[0]["overruns"])
         self.assertGreater(slow[0]["response_mean_s"], 5 * fast[0]["response_mean_s"])
-        self.assertGreater(slow[1][2], fast[1][2])
+        self.assertGreater(slow[1][2], 1.3 * fast[1][2])
 
     def test_measured_computing_is_charged(self):
         file = self.scenario("ardupilot: {}", program=f"run: [{PILOT}, ardupilot, '9002', work, '40']\n"
@@ -200,14 +200,18 @@ class Autopilots(unittest.TestCase):
         program = next(p for p in report["programs"] if p["name"] == "uav/pilot")
         self.assertEqual(program["overruns"], pilot["overruns"])
 
-    def test_two_vehicles_count_their_ports_up(self):
-        done = self.run_it(os.path.join(EXAMPLES, "two.yaml"), "--set",
-                           f"robots.left.programs.pilot.run=[{PILOT},px4,'4560']", "--set",
-                           f"robots.right.programs.pilot.run=[{PILOT},betaflight,'9002']")
-        report = self.report(done)
-        self.assertEqual(report["end"], "finished", done.stdout + done.stderr)
-        self.assertEqual([a["where"] for a in report["autopilots"]], ["TCP port 4560", "UDP port 9002"])
-        self.assertEqual((done.stdout + done.stderr).count("landed after"), 2)
+    def test_two_vehicles_count_their_ports_up_and_fly_the_same_again(self):
+        digests = set()
+        for again in range(2):
+            done = self.run_it(os.path.join(EXAMPLES, "two.yaml"), "--set",
+                               f"robots.left.programs.pilot.run=[{PILOT},px4,'4560']", "--set",
+                               f"robots.right.programs.pilot.run=[{PILOT},betaflight,'9002']")
+            report = self.report(done)
+            self.assertEqual(report["end"], "finished", done.stdout + done.stderr)
+            self.assertEqual([a["where"] for a in report["autopilots"]], ["TCP port 4560", "UDP port 9002"])
+            self.assertEqual((done.stdout + done.stderr).count("landed after"), 2)
+            digests.add(report["digest"])
+        self.assertEqual(len(digests), 1)
 
     # ---- bad days
 
