@@ -68,7 +68,7 @@ ProgramRecorder::ProgramRecorder(RunRecord& record, std::vector<std::string> pro
 void ProgramRecorder::joined(std::uint32_t program, const std::string& name, Fraction cpu_speed) {
   while (programs_.size() <= program) {
     programs_.push_back(name);
-    speeds_.push_back(cpu_speed);
+    speeds_.resize(programs_.size(), cpu_speed);  // who is no program, a radio, has none
     outputs_.emplace_back();
     printed_.emplace_back();
     turns_.emplace_back();
