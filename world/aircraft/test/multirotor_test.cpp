@@ -330,6 +330,53 @@ TEST(Isa, IsTheStandardAtmosphere) {
   for (const double h : {-200.0, 0.0, 500.0, 8000.0, 14000.0}) EXPECT_NEAR(isa::altitude(isa::pressure(h)), h, 1e-6);
 }
 
+FlightVehicle small_quad() {
+  FlightVehicle vehicle;
+  vehicle.rotors = rotors_of(MultirotorFrame::quad_x, 0.2, 0);
+  vehicle.mass = 1;
+  return vehicle;
+}
+
+TEST(FlightController, GivesItsWeightWhereItShouldBe) {
+  FlightController controller(small_quad());
+  const auto motors = controller.step({}, {}, 0.004);
+  for (const double motor : motors) EXPECT_NEAR(motor, std::sqrt(9.81 / 4 / 6), 1e-12);
+}
+
+TEST(FlightController, LeansTowardsItsGoal) {
+  FlightController controller(small_quad());
+  const auto east = controller.step({}, {{1, 0, 0}, {}, 0, 0}, 0.004);  // forward: the rear rotors, 2 and 4, lift
+  EXPECT_GT(east[1], east[0]);
+  EXPECT_GT(east[3], east[2]);
+  FlightController other(small_quad());
+  const auto north = other.step({}, {{0, 1, 0}, {}, 0, 0}, 0.004);  // to the left: the right ones, 1 and 4, lift
+  EXPECT_GT(north[0], north[2]);
+  EXPECT_GT(north[3], north[1]);
+}
+
+TEST(FlightController, TurnsLeftByTheRotorsThatTurnRight) {
+  FlightController controller(small_quad());
+  const auto motors = controller.step({}, {{}, {}, 0.2, 0}, 0.004);
+  EXPECT_GT(motors[2], motors[0]) << "3 and 4 turn clockwise";
+  EXPECT_GT(motors[3], motors[1]);
+}
+
+TEST(FlightController, GivesUpYawBeforeRollAndPitch) {
+  FlightController controller(small_quad());
+  FlightState rolling;
+  rolling.rates = {3, 0, 0};
+  const auto alone = controller.step(rolling, {}, 0.004);
+  const double roll = alone[2] * alone[2] - alone[0] * alone[0];
+  FlightController other(small_quad());
+  const auto both = other.step(rolling, {{}, {}, 3, 0}, 0.004);
+  EXPECT_NEAR((both[2] * both[2] + both[1] * both[1]) - (both[0] * both[0] + both[3] * both[3]), 2 * roll,
+              0.1 * std::abs(roll));
+  for (const double motor : both) {
+    EXPECT_GE(motor, 0);
+    EXPECT_LE(motor, 1);
+  }
+}
+
 /// The quadrotor of models/uav.xml, flown by the autopilot in the seat.
 struct Hall {
   explicit Hall(const AutopilotSettings& settings = {}, double height = 1.2)

@@ -18,8 +18,9 @@ ScriptedEngine stage() {
   engine.add_shape("hull", 1, Shape::box, {0.2, 0.2, 0.1});
   engine.add_shape("wall", 0, Shape::box, {0.1, 5, 2}, {6, 0, 2});
   engine.add_joint("knee");
-  engine.edit_catalog().sensors.push_back({"built_in", 2});
-  engine.edit_sensor() = {3, 4};
+  engine.edit_catalog().sensors.push_back({"built_in", 3});
+  engine.edit_catalog().sensors.push_back({"robot/wind", 3});  // as an aircraft has it
+  engine.edit_sensor() = {3, 4, 5};
   engine.edit_contacts().push_back({0, 1, {1, 2, 0}, {0, 0, 1}, 0.001, 12});
   return engine;
 }

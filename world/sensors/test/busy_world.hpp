@@ -31,8 +31,9 @@ inline ScriptedEngine busy_world() {
   engine.add_joint("knee");
   engine.edit_positions() = {0.1, 0.2};
   engine.edit_velocities() = {1, 2};
-  engine.edit_catalog().sensors.push_back({"built_in", 2});
-  engine.edit_sensor() = {3, 4};
+  engine.edit_catalog().sensors.push_back({"built_in", 3});
+  engine.edit_catalog().sensors.push_back({"robot/wind", 3});  // as an aircraft has it
+  engine.edit_sensor() = {3, 4, 5};
   engine.edit_contacts().push_back({0, 1, {1, 2, 0}, {0, 0, 1}, 0.001, 12});
   return engine;
 }
@@ -50,6 +51,8 @@ inline std::vector<SensorSpec> one_of_each() {
     spec.imu.gyroscope = {0.001, 0.01, 0.001, 0, 0};
     spec.imu.accelerometer = {0.01, 0.1, 0.01, 0, 0};
     spec.gps.horizontal_noise = 1, spec.gps.vertical_noise = 2, spec.gps.drift = 1;
+    spec.barometer.noise = 2, spec.barometer.drift = 5;
+    spec.magnetometer.noise = 1e-7, spec.airspeed.noise = 1, spec.optical_flow.noise = 0.001;
     spec.range.noise = 0.02, spec.range.drop_out = 0.1;
     spec.lidar.noise = 0.02, spec.lidar.drop_out = 0.1, spec.lidar.columns = 40, spec.lidar.channels = 8;
     spec.lidar.sectors = 4;

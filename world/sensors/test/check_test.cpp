@@ -22,6 +22,7 @@ Catalog humanoid() {
   catalog.sites.push_back({"imu_site", 1, {}});
   catalog.cameras.push_back({"head_camera", 1, {}, 0.8});
   catalog.sensors.push_back({"foot_force", 1});
+  catalog.sensors.push_back({"torso/wind", 3});  // as an aircraft has it
   return catalog;
 }
 

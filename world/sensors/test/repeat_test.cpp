@@ -62,12 +62,19 @@ TEST(Sensors, AnObstacleInOneBeamChangesNoOthersNoise) {
 
 TEST(Sensors, TellTheirMessagesAndSchemas) {
   ScriptedEngine engine = busy_world();
-  const std::map<std::string, std::string> expected{
-      {"pose", "geometry_msgs/msg/PoseStamped"},     {"joints", "sensor_msgs/msg/JointState"},
-      {"contact", "isochron_msgs/msg/ContactState"}, {"imu", "sensor_msgs/msg/Imu"},
-      {"gps", "sensor_msgs/msg/NavSatFix"},          {"range", "sensor_msgs/msg/Range"},
-      {"lidar", "sensor_msgs/msg/PointCloud2"},      {"camera", "sensor_msgs/msg/Image"},
-      {"model", "isochron_msgs/msg/Values"}};
+  const std::map<std::string, std::string> expected{{"pose", "geometry_msgs/msg/PoseStamped"},
+                                                    {"joints", "sensor_msgs/msg/JointState"},
+                                                    {"contact", "isochron_msgs/msg/ContactState"},
+                                                    {"imu", "sensor_msgs/msg/Imu"},
+                                                    {"gps", "sensor_msgs/msg/NavSatFix"},
+                                                    {"range", "sensor_msgs/msg/Range"},
+                                                    {"lidar", "sensor_msgs/msg/PointCloud2"},
+                                                    {"camera", "sensor_msgs/msg/Image"},
+                                                    {"model", "isochron_msgs/msg/Values"},
+                                                    {"barometer", "sensor_msgs/msg/FluidPressure"},
+                                                    {"magnetometer", "sensor_msgs/msg/MagneticField"},
+                                                    {"airspeed", "isochron_msgs/msg/Airspeed"},
+                                                    {"optical_flow", "isochron_msgs/msg/OpticalFlow"}};
   for (const SensorSpec& spec : one_of_each()) {
     const auto sensor = make_sensor(spec, engine.catalog(), 1);
     EXPECT_EQ(sensor->outputs()[0].message_name, expected.at(spec.name));
