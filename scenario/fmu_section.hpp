@@ -29,8 +29,9 @@ void describe(V& v, FmuFlowSection& s) {
   v.optional("message", s.message,
              "the name of its messages, as in example_msgs/msg/Power; fmu_msgs/msg/MODEL if left out");
   v.optional("fields", s.fields, "field: variable; all outputs of the FMU if left out");
-  v.optional("intermediate", s.intermediate,
-             "a message at every step of the FMU's own solver, of FMUs of FMI 3.0 that tell them; else one each `every`");
+  v.optional(
+      "intermediate", s.intermediate,
+      "a message at every step of the FMU's own solver, of FMUs of FMI 3.0 that tell them; else one each `every`");
 }
 inline bool from_word(FmuFlowSection& section, const std::string& word) {
   section.variable = word;

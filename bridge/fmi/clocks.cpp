@@ -55,7 +55,8 @@ void Clocks::ask_interval(v3::Instance fmu, Timed& clock, double now) {
   verdict_.demand(f_.get_interval(fmu, &clock.reference, 1, &interval, &qualifier), "fmi3GetIntervalDecimal");
   const bool countdown = clock.kind == Variable::Interval::countdown;
   if (qualifier != changed && !(qualifier == unchanged && clock.interval == 0)) return;
-  if (!(interval > 0) && !(countdown && interval >= 0)) verdict_.give_up("an interval of the FMU's clock is not positive");
+  if (!(interval > 0) && !(countdown && interval >= 0))
+    verdict_.give_up("an interval of the FMU's clock is not positive");
   clock.interval = interval;
   clock.base = now;
   clock.count = 1;
@@ -95,8 +96,9 @@ void Clocks::ticked(v3::Instance fmu, double now) {
     const bool countdown = clock.kind == Variable::Interval::countdown;
     if (clock.due && countdown) clock.known = false;
     if (clock.due && !countdown) ++clock.count;
-    const bool asks = countdown || (clock.due && (clock.kind == Variable::Interval::changing ||
-                                                  clock.kind == Variable::Interval::tunable));
+    const bool asks =
+        countdown ||
+        (clock.due && (clock.kind == Variable::Interval::changing || clock.kind == Variable::Interval::tunable));
     clock.due = false;
     if (asks) ask_interval(fmu, clock, now);
   }

@@ -81,7 +81,7 @@ struct InstanceOptions {
   std::string name;
   std::string folder;  // where the FMU was unpacked to
   bool logging = false;
-  Solver::Settings solver;  // of model exchange
+  Solver::Settings solver;                   // of model exchange
   std::vector<Reference> intermediate = {};  // what is looked at between communication points
 };
 

@@ -20,7 +20,9 @@ static void to_json(Json& json, const NodeSpec::Input& input) { json = {input.fl
 static void from_json(const Json& json, NodeSpec::Input& input) {
   input = {json.at(0), json.at(1), json.at(2).get<std::vector<NodeSpec::Field>>()};
 }
-static void to_json(Json& json, const NodeSpec::Output& output) { json = {output.flow, output.type, output.variables, output.intermediate}; }
+static void to_json(Json& json, const NodeSpec::Output& output) {
+  json = {output.flow, output.type, output.variables, output.intermediate};
+}
 static void from_json(const Json& json, NodeSpec::Output& output) {
   output = {json.at(0), json.at(1), json.at(2).get<std::vector<std::string>>(), json.at(3)};
 }
