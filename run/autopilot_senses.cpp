@@ -193,7 +193,8 @@ void AutopilotSenses::fill_air(SimTime now, autopilot::VehicleState& state) {
 void AutopilotSenses::fill_flow(SimTime now, autopilot::VehicleState& state) {
   if (!flow_) return;
   const auto flow = read<OpticalFlowReading>(*flow_, now);
-  autopilot::VehicleState::Flow& told = state.flow.emplace();
+  state.flow = autopilot::VehicleState::Flow{};
+  autopilot::VehicleState::Flow& told = *state.flow;
   told.fresh = flow.number != std::exchange(flow_number_, flow.number);
   told.over_us = static_cast<std::uint32_t>(flow.integration_time * 1e6);
   told.moved = {flow.flow[0], -flow.flow[1]};  // about forward and right
