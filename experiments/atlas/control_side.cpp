@@ -65,7 +65,7 @@ struct Worst {
   rt::nanoseconds computing{};  // until the estimate was there
 };
 
-/// Two turns of the controller: what was late for one of them shows in the next.
+/// Three turns of the controller: what was late for one of them shows in the next, and is told one turn after that.
 class RecentTicks {
  public:
   void add(const Worst& tick) { ticks_[next_++ % ticks_.size()] = tick; }
@@ -80,26 +80,43 @@ class RecentTicks {
   }
 
  private:
-  std::array<Worst, 13> ticks_{};
+  std::array<Worst, 19> ticks_{};
   std::size_t next_ = 0;
 };
 
-/// Why the two were out of step: whatever was latest by most.
-struct Causes {
+/// Why the two were out of step: whatever was latest by most. An estimate that is late is not there yet when the
+/// controller misses it, so events of one turn are explained in the next.
+class Causes {
+ public:
   std::uint64_t data = 0;        // the robot sent late
   std::uint64_t controller = 0;  // woken late
   std::uint64_t estimator = 0;   // woken late
   std::uint64_t computing = 0;   // the estimate took long
   std::uint64_t unknown = 0;     // nothing was late by as much as a tenth of a period
 
-  void count(std::uint64_t events, const Worst& worst, rt::nanoseconds controller_late) {
+  /// A turn of the controller: the events that it had, how late it was woken, and what was late for it.
+  void turn(std::uint64_t events, const Worst& worst, rt::nanoseconds controller_late) {
+    explain(worst, std::max({controller_late, late_before_, late_before_that_}));
+    pending_ = events;
+    late_before_that_ = std::exchange(late_before_, controller_late);
+  }
+  /// The last turn's have no turn after them.
+  void finish() { explain(last_, std::max(late_before_, late_before_that_)); }
+
+ private:
+  void explain(const Worst& worst, rt::nanoseconds controller_late) {
+    last_ = worst;
     const std::pair<rt::nanoseconds, std::uint64_t*> late[] = {{worst.gap - 1ms, &data},
                                                                {controller_late, &controller},
                                                                {worst.waited, &estimator},
                                                                {worst.computing, &computing}};
     const auto most = *std::max_element(std::begin(late), std::end(late));
-    *(most.first > 100us ? most.second : &unknown) += events;
+    *(most.first > 100us ? most.second : &unknown) += std::exchange(pending_, 0);
   }
+
+  std::uint64_t pending_ = 0;
+  rt::nanoseconds late_before_{}, late_before_that_{};
+  Worst last_;
 };
 
 struct State {
@@ -216,7 +233,6 @@ void control(Computer& c, const std::stop_token& stop) {
   atlas::Order order;
   atlas::TorqueDatagram torques;
   std::uint64_t froze = 0, out_of_step = 0;
-  rt::nanoseconds late_before{};
   std::optional<rt::AllocationGuard> guard;
   bool warm = false;
   std::uint64_t used = 0;
@@ -227,12 +243,10 @@ void control(Computer& c, const std::stop_token& stop) {
     if (estimate != nullptr && std::exchange(used, estimate->tick) != estimate->tick) {
       const State& state = estimate->state;
       c.in_step = c.step.counts();
-      // What came late for the turn before is known by now.
       const std::uint64_t events = c.in_step.lags + c.in_step.leads;
-      if (warm) c.causes.count(events - out_of_step, state.worst, std::max(c.step.woken_late(), late_before));
+      if (warm) c.causes.turn(events - out_of_step, state.worst, c.step.woken_late());
       out_of_step = events;
-      late_before = c.step.woken_late();
-      if (warm) c.controller_late.record(late_before);
+      if (warm) c.controller_late.record(c.step.woken_late());
       const rt::MonotonicTime begun = rt::MonotonicClock::now();
       const double now = 1e-9 * static_cast<double>(state.estimate.time_ns);
       torques.torques = c.controller.control(state.estimate, now, order);
@@ -256,6 +270,7 @@ void control(Computer& c, const std::stop_token& stop) {
     c.step.wait();
     if (c.gone.load(std::memory_order_relaxed)) break;
   }
+  c.causes.finish();
   if (guard) c.controller_guard = guard->report();
 }
 
