@@ -34,6 +34,7 @@
 #include "journal/disk.hpp"
 #include "journal/variables.hpp"
 #include "rt/allocation_guard.hpp"
+#include "rt/cpu_clock.hpp"
 #include "rt/cpu_latency.hpp"
 #include "rt/histogram.hpp"
 #include "rt/latest_value.hpp"
@@ -60,9 +61,11 @@ constexpr std::size_t log_ring_bytes = 128U << 20U;  // two seconds of a disk th
 
 /// The worst of the last ticks, of what can bring the two out of step.
 struct Worst {
-  rt::nanoseconds gap{};        // between two data, as the kernel took them in
-  rt::nanoseconds waited{};     // from then until the estimator had it
-  rt::nanoseconds computing{};  // until the estimate was there
+  rt::nanoseconds gap{};       // between two data, as the kernel took them in
+  rt::nanoseconds robot{};     // CPU time that the robot used for one
+  rt::nanoseconds waited{};    // from when the estimator could have had it until it did
+  rt::nanoseconds executed{};  // CPU time that the estimator used for one, the log among it
+  rt::nanoseconds taken{};     // wall time beyond that: it could have run and was not let
 };
 
 /// Three turns of the controller: what was late for one of them shows in the next, and is told one turn after that.
@@ -73,8 +76,10 @@ class RecentTicks {
     Worst all;
     for (const Worst& tick : ticks_) {
       all.gap = std::max(all.gap, tick.gap);
+      all.robot = std::max(all.robot, tick.robot);
       all.waited = std::max(all.waited, tick.waited);
-      all.computing = std::max(all.computing, tick.computing);
+      all.executed = std::max(all.executed, tick.executed);
+      all.taken = std::max(all.taken, tick.taken);
     }
     return all;
   }
@@ -88,11 +93,15 @@ class RecentTicks {
 /// controller misses it, so events of one turn are explained in the next.
 class Causes {
  public:
-  std::uint64_t data = 0;        // the robot sent late
+  // the machine's doing
+  std::uint64_t data = 0;        // the robot sent late, and had not computed for long
   std::uint64_t controller = 0;  // woken late
   std::uint64_t estimator = 0;   // woken late
-  std::uint64_t computing = 0;   // the estimate took long
-  std::uint64_t unknown = 0;     // nothing was late by as much as a tenth of a period
+  std::uint64_t taken = 0;       // the estimator lost its core while it computed
+  // ours
+  std::uint64_t robot = 0;      // the robot computed for longer than its period
+  std::uint64_t computing = 0;  // the estimator computed for long, by its own CPU clock
+  std::uint64_t unknown = 0;    // nothing was late by as much as a tenth of a period
 
   /// A turn of the controller: the events that it had, how late it was woken, and what was late for it.
   void turn(std::uint64_t events, const Worst& worst, rt::nanoseconds controller_late) {
@@ -106,10 +115,11 @@ class Causes {
  private:
   void explain(const Worst& worst, rt::nanoseconds controller_late) {
     last_ = worst;
-    const std::pair<rt::nanoseconds, std::uint64_t*> late[] = {{worst.gap - 1ms, &data},
+    const std::pair<rt::nanoseconds, std::uint64_t*> late[] = {{worst.gap - 1ms, worst.robot > 1ms ? &robot : &data},
                                                                {controller_late, &controller},
                                                                {worst.waited, &estimator},
-                                                               {worst.computing, &computing}};
+                                                               {worst.taken, &taken},
+                                                               {worst.executed, &computing}};
     const auto most = *std::max_element(std::begin(late), std::end(late));
     *(most.first > 100us ? most.second : &unknown) += std::exchange(pending_, 0);
   }
@@ -186,17 +196,23 @@ void estimate(Computer& c) {
   rt::MonotonicTime before{};
   std::uint64_t last = 0;
   std::optional<rt::AllocationGuard> guard;
+  const rt::CpuClock cpu = rt::CpuClock::this_thread();
   RecentTicks recent;
   Worst tick;
-  rt::MonotonicTime came_before{};
-  while (c.socket.receive(data, tick.waited)) {
+  rt::MonotonicTime came_before{}, done_before{};
+  rt::nanoseconds waited{};
+  while (c.socket.receive(data, waited)) {
     const rt::MonotonicTime arrived = rt::MonotonicClock::now();
+    const rt::nanoseconds executed = *cpu.now();
     const bool warm = c.received++ > warm_up_ticks;
     if (warm && !guard) guard.emplace("estimator");
     if (warm) c.arrivals.record(arrived - before);
-    if (warm) c.estimator_late.record(tick.waited);
-    tick.gap = last == 0 ? 0ns : arrived - tick.waited - came_before;
-    came_before = arrived - tick.waited;
+    if (warm) c.estimator_late.record(waited);
+    const rt::MonotonicTime came = arrived - waited;
+    tick.gap = last == 0 ? 0ns : came - came_before;
+    tick.robot = rt::nanoseconds(data.executed_ns);
+    tick.waited = arrived - std::max(came, done_before);
+    came_before = came;
     recent.add(tick);
     if (last != 0 && data.sequence > last + 1) c.lost += data.sequence - last - 1;
     const double dt = last == 0 ? 1e-3 : 1e-3 * static_cast<double>(std::max<std::uint64_t>(data.sequence - last, 1));
@@ -207,9 +223,11 @@ void estimate(Computer& c) {
     state.sequence = data.sequence;
     state.worst = recent.worst();
     c.step.publish(arrived);
-    tick.computing = rt::MonotonicClock::now() - arrived;  // of this one, told with the next
-    if (warm) c.estimating.record(tick.computing);
+    if (warm) c.estimating.record(rt::MonotonicClock::now() - arrived);
     write_log(c, data);
+    done_before = rt::MonotonicClock::now();  // of this one, told with the next
+    tick.executed = *cpu.now() - executed;
+    tick.taken = done_before - arrived - tick.executed;
   }
   if (guard) c.estimator_guard = guard->report();
   c.gone.store(true, std::memory_order_relaxed);
@@ -322,6 +340,8 @@ Json report(const Computer& c, const std::vector<rt::Weaker>& weaker) {
            {{"data", c.causes.data},
             {"controller", c.causes.controller},
             {"estimator", c.causes.estimator},
+            {"taken", c.causes.taken},
+            {"robot", c.causes.robot},
             {"computing", c.causes.computing},
             {"unknown", c.causes.unknown}}},
           {"controller_late_ms", ms(c.controller_late)},

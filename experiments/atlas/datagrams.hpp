@@ -25,7 +25,7 @@ namespace atlas {
 /// 1 kHz: from the robot.
 struct SensorDatagram {
   std::uint32_t mark = 0x53454e53;  // SENS
-  std::uint32_t spare = 0;
+  std::uint32_t executed_ns = 0;    // CPU time that the robot used since the one before
   std::uint64_t sequence = 0;
   std::int64_t time_ns = 0;  // by the robot's clock
   Sensors sensors;

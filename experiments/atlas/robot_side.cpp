@@ -14,6 +14,7 @@
 #include "experiments/atlas/body.hpp"
 #include "experiments/atlas/controller.hpp"
 #include "experiments/atlas/datagrams.hpp"
+#include "rt/cpu_clock.hpp"
 #include "rt/thread.hpp"
 
 using namespace std::chrono_literals;
@@ -84,6 +85,8 @@ Outcome be_a_robot(const Settings& settings) {
   atlas::SensorDatagram datagram;
   atlas::TorqueDatagram torques;
   bool controlled = false;
+  const rt::CpuClock cpu = rt::CpuClock::this_thread();
+  rt::nanoseconds executed_before = *cpu.now();
   rt::MonotonicTime start = rt::MonotonicClock::now() + 10ms;
   const rt::MonotonicTime give_up = start + 30s;
   for (long tick = 0; tick < 1000L * settings.seconds;) {
@@ -95,6 +98,10 @@ Outcome be_a_robot(const Settings& settings) {
     const atlas::Sensors measured = body.sense(state);
     datagram.sensors = noise(measured);
     datagram.sequence = static_cast<std::uint64_t>(tick) + 1;
+    const rt::nanoseconds executed = *cpu.now();
+    datagram.executed_ns =
+        static_cast<std::uint32_t>(std::min<std::int64_t>((executed - executed_before).count(), 4'000'000'000));
+    executed_before = executed;
     datagram.time_ns = world.time().ns();
     socket.send(datagram, settings.control_port);
     ++outcome.sent;
