@@ -52,12 +52,21 @@ AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* ra
     numbered_.names.push_back(target.name);
     numbered_.speeds.emplace_back();
   }
-  if (radio == nullptr) return;
-  radio_.emplace(scenario_, *radio);
-  numbered_.names.insert(numbered_.names.end(), radio_->names().begin(), radio_->names().end());
+  if (radio != nullptr) radio_.emplace(scenario_, *radio);
+  if (has_wires(scenario_)) wires_.emplace(scenario_, stage, plant_);
+  for (const programs::Correspondent* one : correspondents()) {
+    numbered_.names.insert(numbered_.names.end(), one->names().begin(), one->names().end());
+  }
 }
 
 AgentPrograms::~AgentPrograms() = default;
+
+std::vector<programs::Correspondent*> AgentPrograms::correspondents() {
+  std::vector<programs::Correspondent*> all;
+  if (radio_) all.push_back(&*radio_);
+  if (wires_) all.push_back(&*wires_);
+  return all;
+}
 
 std::vector<OutputRecord> AgentPrograms::outputs() const { return outputs_of(without_targets(scenario_)); }
 
@@ -73,8 +82,9 @@ void AgentPrograms::start(SimTime begin, SimTime until, std::function<bool()> st
     boards_->begin(on_listening);
     how.boards = &boards_->boards();
   }
-  if (radio_) how.correspondents.push_back(&*radio_);
+  how.correspondents = correspondents();
   shifted_ = std::make_unique<ShiftedPlant>(plant_, begin - stage_.world().time());
+  if (wires_) wires_->look_through(*shifted_);
   companions_.emplace(*shifted_, robots_, std::move(how), *recorder_, until);
 }
 
@@ -88,6 +98,7 @@ void AgentPrograms::finish(RunReport& report) {
   if (!companions_) return;
   fill_programs(companions_->finish(), report);
   if (boards_) boards_->finish(report);
+  if (wires_) wires_->finish(report);
 }
 
 bool has_programs(const Scenario& scenario, const std::string& body) {

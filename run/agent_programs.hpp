@@ -14,6 +14,7 @@
 #include "programs/companions.hpp"
 #include "run/board_host.hpp"
 #include "run/radio_post.hpp"
+#include "run/robot_wires.hpp"
 #include "run/run.hpp"
 #include "run/world_plant.hpp"
 
@@ -47,6 +48,8 @@ class AgentPrograms {
 
  private:
   class ShiftedPlant;
+  /// In the order of their numbers.
+  std::vector<programs::Correspondent*> correspondents();
   Scenario scenario_;
   Stage& stage_;
   WorldPlant plant_;
@@ -58,6 +61,7 @@ class AgentPrograms {
   std::optional<RadioPost> radio_;
   std::optional<BoardHost> boards_;
   std::unique_ptr<ShiftedPlant> shifted_;
+  std::optional<RobotWires> wires_;
   std::optional<programs::Companions> companions_;
 };
 

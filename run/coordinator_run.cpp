@@ -16,6 +16,7 @@
 #include "run/coordinator_specs.hpp"
 #include "run/library_program.hpp"
 #include "run/program_record.hpp"
+#include "run/robot_wires.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
 #include "scenario/find_file.hpp"
@@ -434,6 +435,7 @@ void check_coordinator(const Scenario& scenario) {
   (void)robot_specs(here, libraries_of(here, stage, plant));
   (void)network_specs(scenario);
   if (has_autopilots(scenario)) AutopilotHost(scenario, stage, plant, {}, false);
+  if (has_wires(scenario)) RobotWires(scenario, stage, plant);
 }
 
 namespace {
@@ -463,6 +465,8 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   auto [names, speeds] = programs::numbered(robots);
   std::optional<AutopilotHost> autopilots;
   if (has_autopilots(scenario)) autopilots.emplace(scenario, stage, plant, how.stopping);
+  std::optional<RobotWires> wires;
+  if (has_wires(scenario)) wires.emplace(scenario, stage, plant);
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   std::optional<BoardHost> host;
@@ -471,9 +475,10 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     names.push_back(target.name);
     speeds.emplace_back();
   }
-  if (autopilots) {
-    how.correspondents.push_back(&*autopilots);
-    for (const std::string& name : autopilots->names()) {
+  if (autopilots) how.correspondents.push_back(&*autopilots);
+  if (wires) how.correspondents.push_back(&*wires);
+  for (const programs::Correspondent* one : how.correspondents) {
+    for (const std::string& name : one->names()) {
       names.push_back(name);
       speeds.emplace_back();
     }
@@ -502,6 +507,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   fill(outcome, report);
   if (host) host->finish(report);
   if (autopilots) autopilots->finish(report);
+  if (wires) wires->finish(report);
   if (!outcome.completed) {
     report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
     report.why = outcome.why_ended;

@@ -141,6 +141,7 @@ class Planner {
       plan_.conclude = [robots = robots_](RunReport& report) {
         for (const RobotNode* robot : robots) {
           if (robot->outcome()) take_programs(*robot->outcome(), report);
+          if (robot->wires() != nullptr) robot->wires()->finish(report);
         }
       };
     }

@@ -53,10 +53,12 @@ programs::RobotSpec spec_of(const Scenario& own, WorldMirror& mirror) {
   return robots.empty() ? programs::RobotSpec{own.robots.begin()->first, 1, {}, {}} : std::move(robots[0]);
 }
 
-/// Executables, libraries, boards: in the order in which the coordinator numbers them.
-std::vector<std::string> names_of(const Scenario& own, const programs::RobotSpec& robot) {
+/// Executables, libraries, boards, wires: in the order in which the coordinator numbers them.
+std::vector<std::string> names_of(const Scenario& own, const programs::RobotSpec& robot,
+                                  const std::optional<RobotWires>& wires) {
   std::vector<std::string> names = programs::numbered({robot}).names;
   for (const programs::TargetSpec& target : target_specs(own)) names.push_back(target.name);
+  if (wires) names.insert(names.end(), wires->names().begin(), wires->names().end());
   return names;
 }
 
@@ -72,7 +74,8 @@ RobotNode::RobotNode(const Scenario& scenario, const std::string& robot)
       writes_(event<WorldWrites>("writes", SimSpan::zero())) {
   options_.trouble = &mirror_.stage().faults();
   tie_to_faults(robot_, mirror_.stage().faults());
-  for (const std::string& program : names_of(own_, robot_)) {
+  if (has_wires(own_)) wires_.emplace(own_, mirror_.stage(), mirror_.plant());
+  for (const std::string& program : names_of(own_, robot_, wires_)) {
     did_.push_back(event<ProgramEvent>(program.substr(robot.size() + 1), SimSpan::zero()));
   }
 }
@@ -80,11 +83,15 @@ RobotNode::RobotNode(const Scenario& scenario, const std::string& robot)
 RobotNode::~RobotNode() = default;
 
 void RobotNode::start(SimTime) {
-  notes_ = std::make_unique<Notes>(mirror_.plant(), names_of(own_, robot_));
+  notes_ = std::make_unique<Notes>(mirror_.plant(), names_of(own_, robot_, wires_));
   if (has_boards(own_)) {
     boards_.emplace(own_, nullptr, nullptr, options_.trouble);
     boards_->begin();
     options_.boards = &boards_->boards();
+  }
+  if (wires_) {
+    wires_->look_through(*notes_);
+    options_.correspondents.push_back(&*wires_);
   }
   companions_ = std::make_unique<programs::Companions>(*notes_, std::vector<programs::RobotSpec>{robot_}, options_,
                                                        *notes_, until_);

@@ -20,6 +20,7 @@
 
 #include "programs/companions.hpp"
 #include "run/board_host.hpp"
+#include "run/robot_wires.hpp"
 #include "run/world_nodes.hpp"
 
 namespace isochron {
@@ -34,6 +35,8 @@ class RobotNode final : public flow::UserNode {
   /// After finish(), in the process that ran it: what the programs did.
   [[nodiscard]] const std::optional<programs::Outcome>& outcome() const { return outcome_; }
   [[nodiscard]] const programs::RobotSpec& robot() const { return robot_; }
+  /// After finish(): null where it has none.
+  [[nodiscard]] const RobotWires* wires() const { return wires_ ? &*wires_ : nullptr; }
 
  private:
   class Notes;
@@ -53,6 +56,7 @@ class RobotNode final : public flow::UserNode {
   std::unique_ptr<Notes> notes_;
   std::optional<programs::Outcome> outcome_;
   std::optional<BoardHost> boards_;
+  std::optional<RobotWires> wires_;
   std::unique_ptr<programs::Companions> companions_;  // after the notes, which they write to
 };
 

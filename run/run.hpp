@@ -22,6 +22,7 @@
 #include "run/autopilot_report.hpp"
 #include "run/hil_report.hpp"
 #include "run/run_control.hpp"
+#include "run/wire_report.hpp"
 #include "scenario/scenario.hpp"
 #include "v2x/comm/figures.hpp"
 
@@ -123,6 +124,7 @@ struct RunReport {
   std::vector<ProgramReport> programs;
   std::optional<HilReport> hil;
   std::vector<AutopilotReport> autopilots;
+  std::vector<WireReport> wires;
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
   std::vector<std::string> not_repeatable;  // who keeps it from being the same twice, and why; none = it repeats

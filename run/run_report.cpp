@@ -102,6 +102,16 @@ Json to_json(const AutopilotReport& a) {
           {"losses", a.losses}};
 }
 
+Json to_json(const WireReport& w) {
+  return {{"name", w.name},
+          {"where", w.where},
+          {"sent", w.sent},
+          {"unheard", w.unheard},
+          {"taken", w.taken},
+          {"wrong", w.wrong},
+          {"first_wrong", w.first_wrong}};
+}
+
 Json to_json(const AgentClientReport& c) {
   return {{"name", c.name},          {"agents", c.agents},     {"heartbeats", c.heartbeats},
           {"waits", c.waits},        {"waited_s", c.waited_s}, {"oldest_s", c.oldest_s},
@@ -206,6 +216,10 @@ std::string to_json(const RunReport& report) {
   if (!report.autopilots.empty()) {
     json["autopilots"] = Json::array();
     for (const AutopilotReport& one : report.autopilots) json["autopilots"].push_back(to_json(one));
+  }
+  if (!report.wires.empty()) {
+    json["wires"] = Json::array();
+    for (const WireReport& one : report.wires) json["wires"].push_back(to_json(one));
   }
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);

@@ -72,6 +72,7 @@ class Checker {
       if (drives) mistakes_.push_back({aircraft.place, "`" + name + "` is a vehicle already", "leave one of them out"});
     }
     for (const auto& [name, robot] : scenario_.robots) check_robot(robot);
+    check_wires(scenario_, mistakes_);
     for (const auto& [name, node] : scenario_.nodes) check_node(name, node);
     check_compute(scenario_.time.compute);
     (void)read_expectations(scenario_.expect, mistakes_);

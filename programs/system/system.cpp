@@ -95,6 +95,11 @@ std::shared_ptr<Socket> System::open_socket(const std::string& robot, int type) 
   return socket;
 }
 
+std::optional<Endpoint> System::endpoint(const std::string& from, const std::string& to, std::uint16_t port) {
+  const auto ip = from == to ? loopback : network_.look_up(network_.host(from), to);
+  return ip ? std::optional(Endpoint{AF_INET, *ip, port, ""}) : std::nullopt;
+}
+
 bool System::is_bound(const std::string& robot, std::uint16_t port) {
   const auto& sockets = network_.host(robot).sockets;
   return std::any_of(sockets.begin(), sockets.end(), [port](const Socket* socket) {

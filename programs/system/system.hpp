@@ -71,6 +71,8 @@ class System final : private FileHouse {
   std::shared_ptr<Socket> open_socket(const std::string& robot, int type);
   /// Whether anybody on the robot's host has a datagram socket at this port.
   [[nodiscard]] bool is_bound(const std::string& robot, std::uint16_t port);
+  /// A port of robot `to` as those on the host of `from` see it; nothing: they share no network.
+  [[nodiscard]] std::optional<Endpoint> endpoint(const std::string& from, const std::string& to, std::uint16_t port);
   [[nodiscard]] bool has(std::uint32_t program) const { return processes_.contains(program); }
   [[nodiscard]] std::uint32_t number_of(std::uint32_t program) const { return processes_.at(program)->number; }
   /// What is answered is in answer(program, link) where nothing is returned.
