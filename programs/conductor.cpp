@@ -38,8 +38,8 @@ Conductor::~Conductor() {
   for (auto& [correspondent, post] : all_.correspondents) correspondent->leave();
 }
 
-Outcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
-  Outcome& outcome = all_.outcome;
+RunOutcome Conductor::conduct(std::stop_token stop, const ProgressTold& progress) {
+  RunOutcome& outcome = all_.outcome;
   launch_.start();
   launch_.await_attach();
   if (!all_.stopping && all_.boards != nullptr) launch_.await_boards(stop);

@@ -22,7 +22,7 @@ class Conductor : private Callee::House, private Desk::House {
             SimTime until);
   ~Conductor() override;
 
-  Outcome conduct(std::stop_token stop, const ProgressTold& progress);
+  RunOutcome conduct(std::stop_token stop, const ProgressTold& progress);
 
  private:
   void take_control();

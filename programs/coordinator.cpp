@@ -25,7 +25,7 @@ Numbered numbered(const std::vector<RobotSpec>& robots) {
   return all;
 }
 
-Outcome Coordinator::run(SimTime until, std::stop_token stop, ProgressTold progress) {
+RunOutcome Coordinator::run(SimTime until, std::stop_token stop, ProgressTold progress) {
   Conductor conductor(plant_, robots_, options_, recorder_, until);
   return conductor.conduct(std::move(stop), progress);
 }

@@ -49,7 +49,7 @@ SimSpan DriftMeter::so_far() const {
 
 void DriftMeter::settle() {
   ledger_.settle([this](SimSpan delta) { histogram_.record(delta.ns()); });
-  Outcome& outcome = all_.outcome;
+  RunOutcome& outcome = all_.outcome;
   outcome.drift_max = ledger_.max();
   outcome.drift_p50 = SimSpan::from_ns(histogram_.percentile(50));
   outcome.drift_p99 = SimSpan::from_ns(histogram_.percentile(99));

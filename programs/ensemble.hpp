@@ -49,7 +49,7 @@ struct Ensemble {
   Boards* boards;      // null: there are none
   SimTime until;
   std::string token;  // of the run, in the environment of all its processes
-  Outcome outcome;
+  RunOutcome outcome;
   Desk desk;
   Stopwatch watch;
   std::vector<std::unique_ptr<SharedMemory>> bells;  // one for each lane

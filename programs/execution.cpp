@@ -57,7 +57,7 @@ void Execution::plan_lanes() {
 void Execution::open_lanes() {
   interference_ = std::make_unique<Interference>();
   if (claims_.empty()) return;  // nobody is measured
-  Outcome& outcome = all_.outcome;
+  RunOutcome& outcome = all_.outcome;
   outcome.lanes = claims_.size();
   if (missing_.empty()) {
     std::vector<protocol::Bell*> bells;
@@ -114,7 +114,7 @@ void Execution::find_turns(const Timeline::Event& least) {
 Execution::Over Execution::settle(std::size_t turn) {
   const Timeline::Event& event = events_[turn];
   const Member& m = *all_.members[event.program];
-  Outcome& outcome = all_.outcome;
+  RunOutcome& outcome = all_.outcome;
   const SimSpan beyond = all_.timeline->program_time(event.program) - (event.at + event.budget);
   if (beyond > outcome.overrun_max) {
     outcome.overrun_max = beyond;

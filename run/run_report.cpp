@@ -133,7 +133,7 @@ Json to_json(const std::vector<expect::ShownValue>& values) {
   return json;
 }
 
-Json to_json(const expect::Outcome& outcome) {
+Json to_json(const expect::Judgement& outcome) {
   Json told = Json::array();
   for (const expect::Violation& violation : outcome.told) {
     told.push_back({{"at_s", violation.at.seconds()},
@@ -151,9 +151,9 @@ Json to_json(const expect::Outcome& outcome) {
 
 }  // namespace
 
-std::string to_json(const std::vector<expect::Outcome>& outcomes) {
+std::string to_json(const std::vector<expect::Judgement>& outcomes) {
   Json all = Json::array();
-  for (const expect::Outcome& outcome : outcomes) all.push_back(to_json(outcome));
+  for (const expect::Judgement& outcome : outcomes) all.push_back(to_json(outcome));
   return json_text(all);
 }
 

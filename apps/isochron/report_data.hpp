@@ -54,7 +54,7 @@ struct Happened {
 };
 
 /// What one program did.
-struct Lane {
+struct ProgramTrack {
   std::string program;  // "predator/planner"
   std::vector<Activation> activations;
   std::vector<CoreTurn> turns;  // none where it had no virtual core: a board, the wall clock
@@ -182,7 +182,7 @@ struct RunData {
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
   std::vector<Variable> variables;
-  std::vector<Lane> lanes;
+  std::vector<ProgramTrack> tracks;
   std::vector<VehicleFigures> vehicles;
   std::vector<AircraftFigures> aircraft;
 
