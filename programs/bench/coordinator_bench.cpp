@@ -13,13 +13,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/forwarding_plant.hpp"
 #include "programs/bench/empty_plant.hpp"
 #include "programs/coordinator.hpp"
 #include "programs/futex.hpp"
+#include "rt/allocation_guard.hpp"
 
 namespace isochron::bench {
 
@@ -293,6 +296,38 @@ void many(Report& report) {
   report.ratio_at_most("cost_per_dispatch_100_programs", hundred, "us", "2 programs", two, 2.0);
 }
 
+/// A world with one sensor. It watches the heap of the thread that reads it, for a thousand reads.
+class WatchedSensor final : public ForwardingPlant {
+ public:
+  explicit WatchedSensor(Plant& rest) : ForwardingPlant(rest), variables_{{"a/fx", "float64", 8}} {}
+  [[nodiscard]] const std::vector<Variable>& variables() const override { return variables_; }
+  void read(std::uint32_t, SimTime, std::span<std::byte> value) override {
+    std::fill(value.begin(), value.end(), std::byte{});
+    if (++reads_ == first) guard_.emplace("coordinator");
+    if (reads_ != first + 1000) return;
+    allocations = guard_->report().allocations;
+    guard_.reset();
+  }
+  std::optional<std::uint64_t> allocations;
+
+ private:
+  static constexpr int first = 100;
+  std::vector<Variable> variables_;
+  int reads_ = 0;
+  std::optional<rt::AllocationGuard> guard_;
+};
+
+void heap(Report& report) {
+  if (!rt::AllocationGuard::watches_heap()) return;
+  EmptyPlant nothing;
+  WatchedSensor plant(nothing);
+  CoordinatorOptions options;
+  options.grace = 50ms;
+  const RobotSpec reader = robot("a", {"requests", "10000", "read", "/dev/null"}, ZeroCompute{});
+  Coordinator(plant, {reader}, options).run(SimTime::zero() + 2s);
+  report.at_most("heap_allocations_in_1000_reads", static_cast<double>(plant.allocations.value_or(UINT64_MAX)), "", 0);
+}
+
 }  // namespace
 
 void bench_coordinator(Report& report) {
@@ -310,6 +345,7 @@ void bench_coordinator(Report& report) {
   threads(report);
   replay(report);
   many(report);
+  heap(report);
 }
 
 }  // namespace isochron::bench
