@@ -246,7 +246,7 @@ std::optional<double> RunData::bound_s() const { return ending ? ending->promise
 std::uint64_t RunData::missed() const {
   std::uint64_t all = 0;
   if (!ending) return all;
-  for (const ProgramFigures& program : ending->programs) all += program.missed;
+  for (const ProgramReport& program : ending->programs) all += program.missed_deadlines;
   return all;
 }
 

@@ -54,19 +54,17 @@ std::string drift_section(const std::vector<RunData>& runs) {
 }
 
 std::string distance_table(const std::vector<Curve>& curves) {
-  std::string out =
-      "<div class=\"wide\"><table><thead><tr><th>run</th><th class=\"n\">least</th><th class=\"n\">mean</th><th "
-      "class=\"n\">most</th></tr></thead><tbody>";
+  std::string rows;
   for (const Curve& curve : curves) {
     double least = 1e300, most = 0, sum = 0;
     for (const Point& p : *curve.line) least = std::min(least, p.y), most = std::max(most, p.y), sum += p.y;
-    out += "<tr><th scope=\"row\">" + letter(curve.run) + "</th>";
+    rows += "<tr><th scope=\"row\">" + letter(curve.run) + "</th>";
     for (const double value : {least, sum / static_cast<double>(curve.line->size()), most}) {
-      out += "<td class=\"n\">" + number_text(value) + " m</td>";
+      rows += cell(number_text(value) + " m");
     }
-    out += "</tr>";
+    rows += "</tr>";
   }
-  return out + "</tbody></table></div>";
+  return table({"run", "#least", "#mean", "#most"}, rows);
 }
 
 std::string pair_section(const std::string& name, const std::vector<Curve>& curves, const std::vector<RunData>& runs) {
