@@ -64,6 +64,8 @@ DriftLedger::DriftLedger(std::size_t participants, std::size_t records, SimTime 
       least_(start),
       at_least_(participants),
       most_(start) {
+  merging_.resize(participants);
+  earliest_.reserve(participants);
   const std::size_t size = std::bit_ceil(std::max<std::size_t>(records, 2));
   for (std::size_t i = 0; i < participants; ++i) rings_.push_back(std::make_unique<Ring>(size, start));
 }
@@ -82,11 +84,8 @@ void DriftLedger::fold(const std::function<void(SimSpan)>& sample) { merge(false
 void DriftLedger::settle(const std::function<void(SimSpan)>& sample) { merge(true, sample); }
 
 void DriftLedger::merge(bool all, const std::function<void(SimSpan)>& sample) {
-  struct Reading {
-    std::uint64_t next;
-    std::uint64_t end;
-  };
-  std::vector<Reading> reading(rings_.size());
+  std::vector<Merging>& reading = merging_;
+  std::vector<std::pair<WallTime, std::uint32_t>>& heap = earliest_;
   WallTime certain = WallTime::never();  // no record earlier than this can still come
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     Ring& ring = *rings_[i];
@@ -101,7 +100,6 @@ void DriftLedger::merge(bool all, const std::function<void(SimSpan)>& sample) {
   }
 
   // A heap of (stamp, participant): the earliest first, the lower index among equals.
-  std::vector<std::pair<WallTime, std::uint32_t>> heap;
   const auto later = [](const auto& a, const auto& b) { return a > b; };
   const auto offer = [&](std::uint32_t i) {
     if (reading[i].next == reading[i].end) return;

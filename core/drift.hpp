@@ -75,13 +75,18 @@ class DriftLedger {
  private:
   struct Record;
   struct Ring;
+  struct Merging {  // what is taken of a ring now
+    std::uint64_t next = 0, end = 0;
+  };
   void merge(bool all, const std::function<void(SimSpan)>& sample);
   void take(std::uint32_t who, const Record& record, const std::function<void(SimSpan)>& sample);
   void find_extremes();
 
   std::vector<std::unique_ptr<Ring>> rings_;
-  std::vector<SimTime> at_;       // as of the merged moment; never() = left
-  std::vector<WallTime> merged_;  // the newest stamp taken from each
+  std::vector<Merging> merging_;                              // by ring
+  std::vector<std::pair<WallTime, std::uint32_t>> earliest_;  // a heap of (stamp, participant), while merging
+  std::vector<SimTime> at_;                                   // as of the merged moment; never() = left
+  std::vector<WallTime> merged_;                              // the newest stamp taken from each
   SimTime least_;
   std::size_t at_least_;  // how many stand at least_
   SimTime most_;

@@ -38,4 +38,17 @@ class InputError : public std::runtime_error {
   std::vector<Mistake> mistakes_;
 };
 
+/// Runs f; mistakes that it throws and that know no place of their own stand at `place`.
+template <class F>
+void collect_mistakes(const Place& place, std::vector<Mistake>& mistakes, F&& f) {
+  try {
+    f();
+  } catch (const InputError& error) {
+    for (Mistake mistake : error.mistakes()) {
+      if (mistake.place.file.empty()) mistake.place = place;
+      mistakes.push_back(std::move(mistake));
+    }
+  }
+}
+
 }  // namespace isochron

@@ -69,14 +69,14 @@ void Judge::recorded(std::size_t channel, SimTime time, std::span<const std::byt
   for (Trial* trial : looking_[channel]) trial->recorded(channel, time, record);
 }
 
-std::vector<Outcome> Judge::finish(const Figures& figures, SimTime end) {
-  std::vector<Outcome> outcomes;
+std::vector<Judgement> Judge::finish(const Figures& figures, SimTime end) {
+  std::vector<Judgement> judgements;
   const bool ended = options_.end_at_first_violation && violated_at_;
-  for (const auto& trial : trials_) outcomes.push_back(trial->finish(names_, figures, ended ? *violated_at_ : end));
-  return outcomes;
+  for (const auto& trial : trials_) judgements.push_back(trial->finish(names_, figures, ended ? *violated_at_ : end));
+  return judgements;
 }
 
-std::vector<Outcome> judge(McapReader& journal, std::vector<Expectation> expectations, const Figures& figures) {
+std::vector<Judgement> judge(McapReader& journal, std::vector<Expectation> expectations, const Figures& figures) {
   Judge judge(std::move(expectations));
   judge.know(names_of(journal));
   SimTime end = SimTime::zero();

@@ -3,9 +3,9 @@
 // held. It takes no part in the run: as a tap it works on the journal's writer thread.
 //
 //     records ──► watchers (one for each expectation, one for each thing that a summary gathers)
-//                    └─► trials: always · never · eventually · after · summary ──► outcomes
+//                    └─► trials: always · never · eventually · after · summary ──► judgements
 //
-// Promises: the same records in each channel give the same outcomes, whatever the order of channels in the file.
+// Promises: the same records in each channel give the same judgements, whatever the order of channels in the file.
 // Requires: defined() before a channel's first record; finish() once, when there are no more.
 // Threads:  owner thread; the journal's writer thread while the run goes on, and then whoever closes it.
 // Cost:     a channel that no expectation looks at costs one look into a list.
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "expect/expectation.hpp"
-#include "expect/outcome.hpp"
+#include "expect/judgement.hpp"
 #include "journal/mcap_reader.hpp"
 #include "journal/tap.hpp"
 
@@ -51,7 +51,7 @@ class Judge final : public JournalTap {
   [[nodiscard]] std::optional<SimTime> violated_at() const { return violated_at_; }
 
   /// `end`: how far the run came.
-  std::vector<Outcome> finish(const Figures& figures, SimTime end);
+  std::vector<Judgement> finish(const Figures& figures, SimTime end);
 
  private:
   void look_for_names();
@@ -68,6 +68,6 @@ class Judge final : public JournalTap {
 };
 
 /// Judges a journal. `figures` are those of its report; among them `simulated`, how far the run came.
-std::vector<Outcome> judge(McapReader& journal, std::vector<Expectation> expectations, const Figures& figures);
+std::vector<Judgement> judge(McapReader& journal, std::vector<Expectation> expectations, const Figures& figures);
 
 }  // namespace isochron::expect

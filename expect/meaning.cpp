@@ -36,7 +36,7 @@ class Builder {
     Sentence& sentence = meaning_.sentence;
     if (sentence.form == Sentence::Form::summary) {
       at_the_end_ = true;
-      meaning_.outcome = program_of(sentence.condition);
+      meaning_.judgement = program_of(sentence.condition);
       show(sentence.condition);
       if (!mistake_ && meaning_.gathered.empty() && meaning_.figures.empty()) {
         wrong(sentence.condition, "says nothing about the run", "begin with always, never, eventually or after");

@@ -53,11 +53,11 @@ struct Gathered {
 struct Meaning {
   Sentence sentence;
   Watch watch;               // programs: the condition; of `after` what follows; then those of `shown`
-  std::vector<Shown> shown;  // of a summary, programs are outcome's
+  std::vector<Shown> shown;  // of a summary, programs are judgement's
   // Of a summary: at the end, operands are what was gathered and then the figures.
   std::vector<Gathered> gathered;
   std::vector<Operand> figures;
-  Program outcome;
+  Program judgement;
   std::vector<Program> shown_outcomes;
 };
 Result<Meaning, TextMistake> mean_what(Sentence sentence);

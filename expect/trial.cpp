@@ -24,17 +24,17 @@ class Steady final : public Trial {
     if (!counts(at)) return;
     const auto value = watcher_.value(0);
     if (!value) return;
-    ++outcome().samples;
+    ++judgement().samples;
     if ((*value != 0) == wanted_) {
       broken_ = false;
       return;
     }
     if (!broken_) violation(at, shown(watcher_));
     broken_ = true;
-    if (outcome().violations <= Outcome::most_told) outcome().told.back().until = at;
+    if (judgement().violations <= Judgement::most_told) judgement().told.back().until = at;
   }
   void conclude(const Figures&, SimTime) override {
-    if (outcome().violations == 0) outcome().why = "held at " + samples_text(outcome().samples);
+    if (judgement().violations == 0) judgement().why = "held at " + samples_text(judgement().samples);
   }
 
   Watcher& watcher_;
@@ -56,7 +56,7 @@ class Eventual final : public Trial {
     if (at > limit_) return too_late(limit_);
     const auto value = watcher_.value(0);
     if (!value) return;
-    ++outcome().samples;
+    ++judgement().samples;
     if (*value != 0) came_ = at;
     last_ = came_ ? std::vector<ShownValue>{} : shown(watcher_);
   }
@@ -65,9 +65,9 @@ class Eventual final : public Trial {
     violation(at, last_);
   }
   void conclude(const Figures&, SimTime end) override {
-    if (came_) outcome().why = "came true at " + to_string(*came_);
-    if (!came_ && !late_ && outcome().samples > 0) too_late(std::min(end, limit_));
-    if (outcome().violations > 0) outcome().why = "did not come true until " + to_string(outcome().told[0].at);
+    if (came_) judgement().why = "came true at " + to_string(*came_);
+    if (!came_ && !late_ && judgement().samples > 0) too_late(std::min(end, limit_));
+    if (judgement().violations > 0) judgement().why = "did not come true until " + to_string(judgement().told[0].at);
   }
 
   Watcher& watcher_;
@@ -94,7 +94,7 @@ class Following final : public Trial {
     give_up_before(at);
     const auto first = watcher_.value(0), then = watcher_.value(1);
     if (first) {
-      ++outcome().samples;
+      ++judgement().samples;
       const bool now = *first != 0;
       if (now && !before_) {
         ++times_;
@@ -113,10 +113,10 @@ class Following final : public Trial {
   }
   void conclude(const Figures&, SimTime end) override {
     give_up_before(end);
-    if (outcome().violations > 0) return;
-    outcome().why = times_ == 0 ? sentence().text_of(sentence().condition) + " was never true"
-                                : "held " + std::to_string(times_) + (times_ == 1 ? " time" : " times");
-    if (!open_.empty()) outcome().why += "; the run ended before the last could be judged";
+    if (judgement().violations > 0) return;
+    judgement().why = times_ == 0 ? sentence().text_of(sentence().condition) + " was never true"
+                                  : "held " + std::to_string(times_) + (times_ == 1 ? " time" : " times");
+    if (!open_.empty()) judgement().why += "; the run ended before the last could be judged";
   }
 
   Watcher& watcher_;
@@ -144,22 +144,22 @@ class Summary final : public Trial {
   static constexpr std::size_t figures_at = 1000;  // see Meaning
   void conclude(const Figures& figures, SimTime end) override {
     std::vector<double> values(figures_at + meaning().figures.size());
-    outcome().samples = meaning().figures.empty() ? UINT64_MAX : 1;
+    judgement().samples = meaning().figures.empty() ? UINT64_MAX : 1;
     for (std::size_t i = 0; i < gatherers_.size(); ++i) {
-      outcome().samples = std::min(outcome().samples, gatherers_[i].samples());
+      judgement().samples = std::min(judgement().samples, gatherers_[i].samples());
       values[i] = gatherers_[i].value().value_or(0);
     }
     for (std::size_t i = 0; i < meaning().figures.size(); ++i) {
       const auto figure = figures.find(meaning().figures[i].name);
-      if (figure == figures.end()) outcome().samples = 0;
+      if (figure == figures.end()) judgement().samples = 0;
       values[figures_at + i] = figure == figures.end() ? 0 : figure->second.value;
     }
-    if (outcome().samples == 0) return;
+    if (judgement().samples == 0) return;
     for (const Shown& one : meaning().shown) {
       const double value = meaning().shown_outcomes[one.program].evaluate(values, 0);
-      outcome().values.push_back({sentence().text_of(one.part), value});
+      judgement().values.push_back({sentence().text_of(one.part), value});
     }
-    if (meaning().outcome.evaluate(values, 0) == 0) violation(end, outcome().values);
+    if (meaning().judgement.evaluate(values, 0) == 0) violation(end, judgement().values);
   }
 
   std::deque<Gatherer> gatherers_;
@@ -170,9 +170,9 @@ class Summary final : public Trial {
 
 Trial::Trial(const Expectation& expectation, std::function<void(SimTime)> violated)
     : expectation_(expectation), violated_(std::move(violated)) {
-  outcome_.name = expectation.name;
-  outcome_.text = expectation.text();
-  outcome_.place = expectation.place;
+  judgement_.name = expectation.name;
+  judgement_.text = expectation.text();
+  judgement_.place = expectation.place;
 }
 
 Watcher& Trial::watch(const Watch& what, Watcher::Told told) {
@@ -194,12 +194,12 @@ std::vector<ShownValue> Trial::shown(const Watcher& watcher) const {
 }
 
 void Trial::violation(SimTime at, std::vector<ShownValue> values) {
-  ++outcome_.violations;
-  if (outcome_.told.size() < Outcome::most_told) outcome_.told.push_back({at, at, std::move(values)});
+  ++judgement_.violations;
+  if (judgement_.told.size() < Judgement::most_told) judgement_.told.push_back({at, at, std::move(values)});
   violated_(at);
 }
 
-Outcome Trial::finish(const Names& names, const Figures& figures, SimTime end) {
+Judgement Trial::finish(const Names& names, const Figures& figures, SimTime end) {
   for (const auto& watcher : watchers_) watcher->finish();
   conclude(figures, end);
   std::map<std::string, Quantity> quantities;
@@ -212,24 +212,25 @@ Outcome Trial::finish(const Names& names, const Figures& figures, SimTime end) {
       }
     }
   };
-  for (Violation& one : outcome_.told) name_quantities(one.values);
-  name_quantities(outcome_.values);
+  for (Violation& one : judgement_.told) name_quantities(one.values);
+  name_quantities(judgement_.values);
   const std::vector<TextMistake> mistakes = check_names(meaning(), known);
-  if (!mistakes.empty() || (outcome_.samples == 0 && outcome_.violations == 0)) {
-    outcome_.verdict = Verdict::unseen;
-    outcome_.why = mistakes.empty() ? "no sample of it came while it was looked at"
-                                    : to_string(Mistake{{}, mistakes[0].what, mistakes[0].hint});
-  } else if (outcome_.violations > 0) {
-    outcome_.verdict = Verdict::violated;
-    outcome_.why = (outcome_.why.empty() ? "violated " : outcome_.why + ", ") + to_string(outcome_.told.front());
-    if (outcome_.violations > 1) outcome_.why += "; " + std::to_string(outcome_.violations) + " times in all";
+  if (!mistakes.empty() || (judgement_.samples == 0 && judgement_.violations == 0)) {
+    judgement_.verdict = Verdict::unseen;
+    judgement_.why = mistakes.empty() ? "no sample of it came while it was looked at"
+                                      : to_string(Mistake{{}, mistakes[0].what, mistakes[0].hint});
+  } else if (judgement_.violations > 0) {
+    judgement_.verdict = Verdict::violated;
+    judgement_.why =
+        (judgement_.why.empty() ? "violated " : judgement_.why + ", ") + to_string(judgement_.told.front());
+    if (judgement_.violations > 1) judgement_.why += "; " + std::to_string(judgement_.violations) + " times in all";
   } else {
-    outcome_.verdict = Verdict::held;
-    for (const ShownValue& value : outcome_.values) {
-      outcome_.why += (outcome_.why.empty() ? "" : ", ") + to_string(value);
+    judgement_.verdict = Verdict::held;
+    for (const ShownValue& value : judgement_.values) {
+      judgement_.why += (judgement_.why.empty() ? "" : ", ") + to_string(value);
     }
   }
-  return std::move(outcome_);
+  return std::move(judgement_);
 }
 
 std::unique_ptr<Trial> make_trial(const Expectation& expectation, std::function<void(SimTime)> violated) {

@@ -23,7 +23,7 @@ class Trial {
   [[nodiscard]] const std::vector<std::unique_ptr<Watcher>>& watchers() const { return watchers_; }
   [[nodiscard]] std::vector<std::unique_ptr<Watcher>>& watchers() { return watchers_; }
   void recorded(std::size_t channel, SimTime time, std::span<const std::byte> record);
-  Outcome finish(const Names& names, const Figures& figures, SimTime end);
+  Judgement finish(const Names& names, const Figures& figures, SimTime end);
 
  protected:
   /// After the last sample; `why` says what it came to, unless nothing was seen.
@@ -36,13 +36,13 @@ class Trial {
   /// The values that are shown, in the state that the watcher tells now.
   [[nodiscard]] std::vector<ShownValue> shown(const Watcher& watcher) const;
   void violation(SimTime at, std::vector<ShownValue> values);
-  Outcome& outcome() { return outcome_; }
+  Judgement& judgement() { return judgement_; }
 
  private:
   const Expectation& expectation_;
   std::function<void(SimTime)> violated_;
   std::vector<std::unique_ptr<Watcher>> watchers_;
-  Outcome outcome_;
+  Judgement judgement_;
 };
 
 std::unique_ptr<Trial> make_trial(const Expectation& expectation, std::function<void(SimTime)> violated);

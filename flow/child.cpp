@@ -36,7 +36,7 @@ Children::Children(Assembly& assembly, const Options& options, std::uint32_t pro
     for (const std::uint32_t node : members) leaders_[node] = members.front();
     statuses_[members.front()].state.store(members.front());
   }
-  if (options_.recorder != nullptr) make_rings();
+  if (options_.observer != nullptr) make_rings();
 }
 
 void Children::make_rings() {
@@ -94,7 +94,7 @@ void Children::live(std::size_t child, const Life& life, pid_t parent) {
   if (getppid() != parent) _exit(3);
   std::optional<SentWriter> writer;
   if (!rings_.empty()) writer.emplace(*rings_[child], options_.in_step, control_->end, clock_of(options_));
-  for (const std::uint32_t node : groups_[child]) assembly_.nodes()[node]->set_recorder(writer ? &*writer : nullptr);
+  for (const std::uint32_t node : groups_[child]) assembly_.nodes()[node]->set_observer(writer ? &*writer : nullptr);
   int code = 0;
   char* what = texts_[child].what;
   try {
@@ -114,7 +114,7 @@ void Children::live(std::size_t child, const Life& life, pid_t parent) {
 
 void Children::collect() {
   const WallSpan nap =
-      options_.recorder != nullptr ? WallSpan(std::chrono::microseconds(100)) : WallSpan(std::chrono::milliseconds(5));
+      options_.observer != nullptr ? WallSpan(std::chrono::microseconds(100)) : WallSpan(std::chrono::milliseconds(5));
   std::uint32_t look = 0;
   for (std::size_t left = groups_.size(); left > 0;) {
     const std::uint32_t finished = control_->finished.load();
@@ -189,7 +189,7 @@ void Children::add_failure(std::uint32_t node, std::string what) {
 
 bool Children::take_sent() {
   bool any = false;
-  for (SentReader& reader : readers_) any = reader.take(*options_.recorder, types_) || any;
+  for (SentReader& reader : readers_) any = reader.take(*options_.observer, types_) || any;
   return any;
 }
 

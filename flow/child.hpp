@@ -3,7 +3,7 @@
 //
 // A child runs one node, or several where there are more nodes than processes (its group; neighbours in the order of
 // declaration). Children share the assembly's arena with the parent; a node's own state lives in its child alone. What
-// nodes send goes through a ring to the parent's recorder (sent_ring.hpp). A child that dies, by whatever signal, is
+// nodes send goes through a ring to the parent's observer (sent_ring.hpp). A child that dies, by whatever signal, is
 // noticed by the parent, which ends the others and says who waited for the dead one. One that does not end when it is
 // told to is killed. Children die with their parent.
 
@@ -58,7 +58,7 @@ class Children {
   NodeStatus* statuses_;
   RunControl* control_;
   Text* texts_;                            // by child
-  std::vector<SentRing*> rings_;           // by child, if there is a recorder
+  std::vector<SentRing*> rings_;           // by child, if there is a observer
   std::vector<SentReader> readers_;        // of the rings
   std::vector<const PayloadType*> types_;  // by flow
   std::vector<pid_t> pids_;                // 0 = has ended

@@ -31,15 +31,15 @@ RunReport run_pool(Assembly& assembly, const Options& options);
 RunReport run_threads(Assembly& assembly, const Options& options);
 RunReport run_processes(Assembly& assembly, const Options& options);
 RunReport run_tcp(Assembly& assembly, const Options& options);
-Outcome run_free(System& system, const Options& options);
+FlowOutcome run_free(System& system, const Options& options);
 
 /// Any of them, on the calling thread.
-Outcome run_here(System& system, const Options& options);
+FlowOutcome run_here(System& system, const Options& options);
 /// The same on a thread that can be given up when a node in it hangs or crashes.
-Outcome run_guarded(System& system, const Options& options);
+FlowOutcome run_guarded(System& system, const Options& options);
 
-/// Digests and counts of the channels, and the report, as an Outcome.
-Outcome make_outcome(Assembly& assembly, RunReport report);
+/// Digests and counts of the channels, and the report, as an FlowOutcome.
+FlowOutcome make_outcome(Assembly& assembly, RunReport report);
 
 /// One node's exception, with who waited for the node.
 NodeFailure make_failure(const Graph& graph, std::uint32_t node, std::string what,

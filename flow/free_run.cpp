@@ -1,5 +1,5 @@
 // Free running: what robots' simulations do without time management. Every node has a thread, emits at its own stamps
-// as fast as it can (or as the recorder's pace lets it), and takes whatever values happen to be the latest. Events
+// as fast as it can (or as the observer's pace lets it), and takes whatever values happen to be the latest. Events
 // arrive when they are sent. Results depend on luck; the tests and the report measure how much.
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class FreeRun {
     }
   }
 
-  Outcome run() {
+  FlowOutcome run() {
     std::vector<std::thread> threads;
     for (std::uint32_t n = 0; n < system_.node_count(); ++n) threads.emplace_back([this, n] { live(n); });
     for (std::thread& thread : threads) thread.join();
@@ -189,7 +189,7 @@ class FreeRun {
   }
 
   void show(PortRef at, Latest& latest, const void* value, SimTime time, SimTime next) {
-    if (options_.recorder != nullptr) options_.recorder->sent({flow_of_.at(at), time, next, &latest.type, value});
+    if (options_.observer != nullptr) options_.observer->sent({flow_of_.at(at), time, next, &latest.type, value});
     const std::lock_guard lock(latest.mutex);
     latest.type.assign(latest.shown, value);
     latest.time = time;
@@ -205,9 +205,9 @@ class FreeRun {
   std::atomic<std::int64_t> talkers_{0};  // nodes with a rhythm of their own that have not ended
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  Outcome outcome_;
+  FlowOutcome outcome_;
 };
 
-Outcome run_free(System& system, const Options& options) { return FreeRun(system, options).run(); }
+FlowOutcome run_free(System& system, const Options& options) { return FreeRun(system, options).run(); }
 
 }  // namespace isochron::flow

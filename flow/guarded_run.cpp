@@ -27,7 +27,7 @@ struct Meeting {
   std::atomic<bool> stalled{false};
   std::mutex mutex;
   WaitForGraph standing;
-  Outcome outcome;
+  FlowOutcome outcome;
   std::exception_ptr error;
 
   void ring() {
@@ -48,9 +48,9 @@ void listen_for_stalls(Meeting& meeting) {
 }
 
 /// The end of a run in which somebody stays behind.
-Outcome give_up(Meeting& meeting, std::vector<NodeFailure> failures) {
+FlowOutcome give_up(Meeting& meeting, std::vector<NodeFailure> failures) {
   const std::lock_guard lock(meeting.mutex);
-  Outcome outcome;
+  FlowOutcome outcome;
   outcome.given_up = true;
   outcome.stall = to_string(meeting.standing);
   outcome.failures = std::move(failures);
@@ -69,7 +69,7 @@ std::vector<NodeFailure> hung_nodes(Meeting& meeting) {
 
 }  // namespace
 
-Outcome run_guarded(System& system, const Options& options) {
+FlowOutcome run_guarded(System& system, const Options& options) {
   auto meeting = std::make_shared<Meeting>(options);
   listen_for_stalls(*meeting);
   std::optional<CrashWatch> crashes;

@@ -35,8 +35,7 @@ class Hold {
   /// The first one's turn has come: it goes into the outbox.
   void turn();
 
-  /// Events whose turn has come are numbered; those from `outbox_begin` to `outbox_end` are still here.
-  [[nodiscard]] std::uint64_t outbox_begin() const { return gone_; }
+  /// Events whose turn has come are numbered; those that are not gone up to `outbox_end` are still here.
   [[nodiscard]] std::uint64_t outbox_end() const { return gone_ + outbox_.size() - outbox_head_; }
   [[nodiscard]] bool outbox_empty() const { return outbox_head_ == outbox_.size(); }
   [[nodiscard]] SimTime outbox_time(std::uint64_t number) const { return outbox_[outbox_head_ + number - gone_].time; }

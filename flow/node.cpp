@@ -160,7 +160,7 @@ void Node::record(Out& out, SimTime time, SimTime next, const void* value) {
     channel.digest = mix(channel.digest, static_cast<std::uint64_t>(time.ns()), static_cast<std::uint64_t>(next.ns()));
     channel.digest = channel.type->digest(channel.digest, value);
   }
-  if (settings_.recorder != nullptr) settings_.recorder->sent({channel.flow, time, next, channel.type, value});
+  if (settings_.observer != nullptr) settings_.observer->sent({channel.flow, time, next, channel.type, value});
 }
 
 void Node::encode(const Out& out, const Way& way, Slot& slot, const void* value) {

@@ -37,7 +37,7 @@
 #include "flow/channel.hpp"
 #include "flow/creep_pace.hpp"
 #include "flow/key_tree.hpp"
-#include "flow/recorder.hpp"
+#include "flow/sent_observer.hpp"
 #include "flow/user_node.hpp"
 
 namespace isochron::flow {
@@ -56,7 +56,7 @@ class Node {
  public:
   struct Settings {
     bool digest = true;
-    Recorder* recorder = nullptr;
+    SentObserver* observer = nullptr;
     std::uint32_t hold_limit = 1U << 16;
     unsigned char poison = 0;  // not 0: a message's memory is filled with it before the node fills it
   };
@@ -77,7 +77,7 @@ class Node {
   void tie(Arena& arena, std::span<const InputTie> inputs, std::span<const std::vector<Channel*>> outputs,
            const Settings& settings);
   /// Whoever is told what it sends from now on; null = nobody.
-  void set_recorder(Recorder* recorder) { settings_.recorder = recorder; }
+  void set_observer(SentObserver* observer) { settings_.observer = observer; }
   /// From now on this output keeps its period (check.hpp).
   void keep_period(std::uint32_t output) { outputs_[output].keeps = outputs_[output].port->info.period; }
 

@@ -129,14 +129,6 @@ void Peer::begins_again() {
   if (started_) greet();
 }
 
-bool Peer::catches_up() const {
-  return std::any_of(receiving_.begin(), receiving_.end(),
-                     [](const Receiving& line) { return line.arrived < line.written; }) ||
-         std::any_of(sending_.begin(), sending_.end(), [](const Sending& line) {
-           return line.credit < (*line.end).consumed.load(std::memory_order_acquire);
-         });
-}
-
 /// With each greeting too, in case the first one was lost with our own stream.
 void Peer::put_resume() {
   if (resumes_ == 0) return;

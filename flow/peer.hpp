@@ -57,8 +57,6 @@ class Peer {
   void restarted(std::uint32_t stream);
   /// The other side was lost and begins from nothing. Requires: a log.
   void begins_again();
-  /// Of one that began again: whether it has not yet come as far as it was.
-  [[nodiscard]] bool catches_up() const;
   /// Whether the other side knows that it has everything, as far as we can tell.
   [[nodiscard]] bool resumed() const { return awaited_ == 0; }
 

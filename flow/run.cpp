@@ -16,7 +16,7 @@ AssemblyPlan plan_for(const Options& options) {
   plan.split = options.how == How::tcp;
   plan.largest_message = options.largest_message;
   plan.settings.digest = options.digest;
-  plan.settings.recorder = processes ? nullptr : options.recorder;
+  plan.settings.observer = processes ? nullptr : options.observer;
   plan.settings.hold_limit = options.hold_limit;
   plan.settings.poison = options.poison;
   return plan;
@@ -81,8 +81,8 @@ void start_nodes(Assembly& assembly, SimTime until) {
   }
 }
 
-Outcome make_outcome(Assembly& assembly, RunReport report) {
-  Outcome outcome;
+FlowOutcome make_outcome(Assembly& assembly, RunReport report) {
+  FlowOutcome outcome;
   outcome.complete = report.complete;
   outcome.failures = std::move(report.failures);
   outcome.stall = std::move(report.stall);
@@ -95,13 +95,13 @@ Outcome make_outcome(Assembly& assembly, RunReport report) {
   return outcome;
 }
 
-Outcome run_here(System& system, const Options& options) {
+FlowOutcome run_here(System& system, const Options& options) {
   if (options.how == How::free) return run_free(system, options);
   Assembly assembly(system, plan_for(options));
   return make_outcome(assembly, run_assembly(assembly, options));
 }
 
-Outcome run(System& system, const Options& options) {
+FlowOutcome run(System& system, const Options& options) {
   require_good(system.graph(), options.until);
   const bool own_processes = options.how == How::processes || options.how == How::tcp;
   const bool may_give_up = !own_processes && (options.end_on_stall || options.catch_crashes);

@@ -15,7 +15,7 @@
 //           ends the run: complete is false, failures says which and who waited for it. A system of which a part stands
 //           still although nobody failed is reported in `stall` with who waits for whom. A node that never comes back
 //           from its own code, or that crashed, is given up if the options say so; its thread then stays behind, and
-//           `given_up` says so: neither the system nor the recorder may be destroyed before the process ends.
+//           `given_up` says so: neither the system nor the observer may be destroyed before the process ends.
 
 #include <atomic>
 #include <functional>
@@ -26,7 +26,7 @@
 #include "core/clock.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
-#include "flow/recorder.hpp"
+#include "flow/sent_observer.hpp"
 #include "flow/system.hpp"
 #include "flow/waiting.hpp"
 
@@ -57,8 +57,8 @@ struct Options {
   std::function<bool(std::string_view node)> excused = {};
   bool catch_crashes = false;                             // a node that crashes in this process is told too (crash.hpp)
   std::function<void(const WaitForGraph&)> on_look = {};  // some times a second while they run, on any thread
-  Recorder* recorder = nullptr;
-  bool in_step = false;  // between processes: a node goes on only when the recorder has seen what it sent
+  SentObserver* observer = nullptr;
+  bool in_step = false;  // between processes: a node goes on only when the observer has seen what it sent
   bool digest = true;
   std::size_t largest_message = 256U << 20U;  // between processes, for types that are not flat
   unsigned char poison = default_poison;      // not 0: what a message's memory holds before a node fills it
@@ -75,7 +75,7 @@ struct NodeFailure {
 };
 std::string to_string(const NodeFailure& failure);
 
-struct Outcome {
+struct FlowOutcome {
   bool complete = false;  // everybody reached the end
   std::uint64_t digest = 0;
   std::vector<std::uint64_t> flow_digests;  // in the order of declaration
@@ -85,6 +85,6 @@ struct Outcome {
   bool given_up = false;  // a thread stayed behind in a node's own code
 };
 
-Outcome run(System& system, const Options& options);
+FlowOutcome run(System& system, const Options& options);
 
 }  // namespace isochron::flow

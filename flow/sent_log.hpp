@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "core/disk.hpp"
-#include "flow/recorder.hpp"
+#include "flow/sent_observer.hpp"
 
 namespace isochron::flow {
 
-class SentLog final : public Recorder {
+class SentLog final : public SentObserver {
  public:
   /// What is sent is passed on to `next`, if there is one.
-  SentLog(std::unique_ptr<File> file, Recorder* next) : file_(std::move(file)), next_(next) {}
+  SentLog(std::unique_ptr<File> file, SentObserver* next) : file_(std::move(file)), next_(next) {}
 
   void sent(const Sent& message) override;
 
@@ -54,7 +54,7 @@ class SentLog final : public Recorder {
   void flush();
 
   std::unique_ptr<File> file_;
-  Recorder* next_;
+  SentObserver* next_;
   std::vector<std::byte> tail_;  // not in the file yet
   std::uint64_t written_ = 0;    // bytes in the file
 };

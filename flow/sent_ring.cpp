@@ -95,7 +95,7 @@ SentReader::SentReader(SentReader&& other) noexcept
       pieces_(std::move(other.pieces_)),
       values_(std::exchange(other.values_, {})) {}
 
-bool SentReader::take(Recorder& recorder, std::span<const PayloadType* const> types) {
+bool SentReader::take(SentObserver& observer, std::span<const PayloadType* const> types) {
   const std::uint64_t tail = ring_.tail.load(std::memory_order_acquire);
   if (head_ == tail) return false;
   for (int i = 0; head_ != tail && i < most_at_a_time; ++i) {
@@ -114,7 +114,7 @@ bool SentReader::take(Recorder& recorder, std::span<const PayloadType* const> ty
       release();
       continue;
     }
-    hand_on(recorder, head, pieces_.empty() ? piece : std::span<const std::byte>(pieces_), *types[head.flow]);
+    hand_on(observer, head, pieces_.empty() ? piece : std::span<const std::byte>(pieces_), *types[head.flow]);
     pieces_.clear();
   }
   release();
@@ -128,7 +128,7 @@ void SentReader::release() {
   futex_wake(ring_.room);
 }
 
-void SentReader::hand_on(Recorder& recorder, const SentHead& head, std::span<const std::byte> payload,
+void SentReader::hand_on(SentObserver& observer, const SentHead& head, std::span<const std::byte> payload,
                          const PayloadType& type) {
   const void* value = payload.data();
   if (!type.flat) {
@@ -138,7 +138,7 @@ void SentReader::hand_on(Recorder& recorder, const SentHead& head, std::span<con
     if (!type.decode(known->second, payload)) return;
     value = known->second;
   }
-  recorder.sent({head.flow, SimTime::from_ns(head.time), SimTime::from_ns(head.next), &type, value,
+  observer.sent({head.flow, SimTime::from_ns(head.time), SimTime::from_ns(head.next), &type, value,
                  WallTime::from_ns(head.when)});
 }
 

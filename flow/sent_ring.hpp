@@ -1,6 +1,6 @@
 #pragma once
 // How a node in a process of its own tells its parent what it sent: a ring of bytes in shared memory, one for each
-// process, which the parent empties into its recorder. The node never waits for the parent's turn, only for room.
+// process, which the parent empties into its observer. The node never waits for the parent's turn, only for room.
 //
 //     record = SentHead, then the payload: as it lies in memory if it is flat, else as CDR; filled up to a multiple of
 //              16. A payload that is longer than a quarter of the ring comes in pieces; all but the last say `more`.
@@ -22,7 +22,7 @@
 #include "core/clock.hpp"
 #include "core/time.hpp"
 #include "flow/arena.hpp"
-#include "flow/recorder.hpp"
+#include "flow/sent_observer.hpp"
 
 namespace isochron::flow {
 
@@ -49,7 +49,7 @@ struct alignas(64) SentRing {
 SentRing* make_sent_ring(Arena& arena, std::size_t capacity);
 
 /// The child's side.
-class SentWriter final : public Recorder {
+class SentWriter final : public SentObserver {
  public:
   /// With `in_step` the node goes on only when the parent has taken what it sent: for runs that are held to a pace.
   SentWriter(SentRing& ring, bool in_step, const std::atomic<std::uint32_t>& ended, Clock& clock)
@@ -79,10 +79,11 @@ class SentReader {
   SentReader& operator=(const SentReader&) = delete;
 
   /// Hands on what is there, at most some hundred messages; false: nothing was. `types` are those of the flows.
-  bool take(Recorder& recorder, std::span<const PayloadType* const> types);
+  bool take(SentObserver& observer, std::span<const PayloadType* const> types);
 
  private:
-  void hand_on(Recorder& recorder, const SentHead& head, std::span<const std::byte> payload, const PayloadType& type);
+  void hand_on(SentObserver& observer, const SentHead& head, std::span<const std::byte> payload,
+               const PayloadType& type);
   void release();
 
   SentRing& ring_;

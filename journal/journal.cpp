@@ -56,7 +56,7 @@ Result<std::unique_ptr<Journal>, DiskError> Journal::create(Disk& disk, Clock& c
 Journal::Journal(std::unique_ptr<File> file, Clock& clock, JournalOptions options)
     : clock_(clock),
       options_(std::move(options)),
-      recorder_(std::move(file), writer_options(options_), options_.about_the_run),
+      file_(std::move(file), writer_options(options_), options_.about_the_run),
       chunk_since_(clock.now()) {
   notice_error();
   if (options_.threaded) thread_ = std::thread([this] { run(); });
@@ -122,10 +122,10 @@ bool Journal::pump() {
 
 bool Journal::pump_once() {
   if (news_.load(std::memory_order_acquire)) adopt_news();
-  if (!recorder_.chunk_is_open()) chunk_since_ = clock_.now();
+  if (!file_.chunk_is_open()) chunk_since_ = clock_.now();
   bool moved = false;
   for (std::size_t i = 0; i < drained_.size(); ++i) moved |= empty_ring(i);
-  if (recorder_.chunk_is_open() && clock_.now() - chunk_since_ >= options_.chunk_span) finish_chunk();
+  if (file_.chunk_is_open() && clock_.now() - chunk_since_ >= options_.chunk_span) finish_chunk();
   notice_error();  // also of what is written without a chunk: channels, attachments
   return moved;
 }
@@ -133,15 +133,15 @@ bool Journal::pump_once() {
 void Journal::adopt_news() {
   const std::lock_guard guard(lock_);
   news_.store(false, std::memory_order_relaxed);
-  for (std::size_t i = recorder_.channels(); i < channels_.size(); ++i) {
-    recorder_.define(channels_[i]);
+  for (std::size_t i = file_.channels(); i < channels_.size(); ++i) {
+    file_.define(channels_[i]);
     if (options_.tap != nullptr) options_.tap->defined(i, channels_[i]);
   }
   for (std::size_t i = drained_.size(); i < producers_.size(); ++i) drained_.push_back(producers_[i].get());
   for (const Attached& one : attachments_) {
-    recorder_.attach({one.time, one.time, one.name, one.media_type, one.data});
+    file_.attach({one.time, one.time, one.name, one.media_type, one.data});
   }
-  for (const mcap::Metadata& one : notes_) recorder_.note(one);
+  for (const mcap::Metadata& one : notes_) file_.note(one);
   attachments_.clear();
   notes_.clear();
 }
@@ -152,12 +152,12 @@ bool Journal::empty_ring(std::size_t producer) {
   std::size_t taken = 0;
   while (taken < turn_bytes && ring.peek(record)) {
     // The channel was made before the record, by whoever wrote it or told it: it is there to be adopted.
-    if (record.channel >= recorder_.channels()) adopt_news();
-    recorder_.accept(producer, record.channel, record.time, record.payload);
+    if (record.channel >= file_.channels()) adopt_news();
+    file_.accept(producer, record.channel, record.time, record.payload);
     if (options_.tap != nullptr) options_.tap->recorded(record.channel, record.time, record.payload);
     taken += record.payload.size() + 1;
     ring.pop(record);
-    if (recorder_.chunk_is_full()) {
+    if (file_.chunk_is_full()) {
       ring.release();  // packing takes a while; the producer need not wait for it
       if (options_.when_full == WhenFull::block) ring.wake_producer();
       finish_chunk();
@@ -184,18 +184,18 @@ void Journal::finish_chunk() {
   Compress how = Compress::yes;
   if (blocks && fullest(drained_) > soon) how = Compress::quick;
   if (pressed() && !(blocks && slow_disk)) how = Compress::no;
-  recorder_.finish_chunk(how);
+  file_.finish_chunk(how);
   notice_error();
 }
 
 void Journal::notice_error() {
-  if (!recorder_.error() || failed()) return;
+  if (!file_.error() || failed()) return;
   {
     const std::lock_guard guard(lock_);
-    error_ = recorder_.error();
+    error_ = file_.error();
     failed_.store(true, std::memory_order_relaxed);
   }
-  if (options_.on_failure) options_.on_failure(*recorder_.error());
+  if (options_.on_failure) options_.on_failure(*file_.error());
 }
 
 JournalSummary Journal::close(const std::string& name, const std::string& media_type, const LastWords& last) {
@@ -223,7 +223,7 @@ JournalSummary Journal::rest() {
   if (thread_.joinable()) thread_.join();
   while (pump_once()) {
   }
-  if (recorder_.chunk_is_open()) finish_chunk();
+  if (file_.chunk_is_open()) finish_chunk();
   return so_far();
 }
 
@@ -235,9 +235,9 @@ void Journal::go_on() {
 JournalSummary Journal::so_far() {
   JournalSummary so_far;
   const std::vector<std::uint64_t> dropped = dropped_by_channel();
-  so_far.digest = recorder_.digest(dropped);
+  so_far.digest = file_.digest(dropped);
   for (std::size_t i = 0; i < channels_.size(); ++i) {
-    so_far.channels.push_back({channels_[i].topic, recorder_.accepted(i), dropped[i]});
+    so_far.channels.push_back({channels_[i].topic, file_.accepted(i), dropped[i]});
     so_far.messages += so_far.channels.back().messages;
     so_far.dropped += dropped[i];
   }
@@ -247,21 +247,21 @@ JournalSummary Journal::so_far() {
 
 void Journal::attach_last(const std::string& name, const std::string& media_type, const LastWords& last) {
   const std::string text = last(so_far());
-  recorder_.attach({0, 0, name, media_type, std::as_bytes(std::span(text))});
+  file_.attach({0, 0, name, media_type, std::as_bytes(std::span(text))});
 }
 
 JournalSummary Journal::summarise() {
   JournalSummary summary;
   const std::vector<std::uint64_t> dropped = dropped_by_channel();
-  summary.digest = recorder_.finish(dropped, options_.sync_at_end);
+  summary.digest = file_.finish(dropped, options_.sync_at_end);
   notice_error();
   for (std::size_t i = 0; i < channels_.size(); ++i) {
-    const std::uint64_t lost = recorder_.accepted(i) - recorder_.written(i);
-    summary.channels.push_back({channels_[i].topic, recorder_.written(i), dropped[i] + lost});
+    const std::uint64_t lost = file_.accepted(i) - file_.written(i);
+    summary.channels.push_back({channels_[i].topic, file_.written(i), dropped[i] + lost});
     summary.messages += summary.channels.back().messages;
     summary.dropped += summary.channels.back().dropped;
   }
-  summary.bytes = recorder_.file_size();
+  summary.bytes = file_.file_size();
   summary.error = error();
   return summary;
 }

@@ -26,8 +26,8 @@
 
 #include "core/clock.hpp"
 #include "core/schema.hpp"
+#include "journal/journal_file.hpp"
 #include "journal/producer.hpp"
-#include "journal/recorder.hpp"
 #include "journal/tap.hpp"
 
 namespace isochron {
@@ -137,7 +137,7 @@ class Journal : private Producer::Drain {
   std::atomic<bool> failed_{false};
 
   // The writer side: the thread, or whoever pumps.
-  Recorder recorder_;
+  JournalFile file_;
   std::vector<Producer*> drained_;
   WallTime chunk_since_;
   std::atomic<bool> stop_{false};

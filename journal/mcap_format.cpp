@@ -1,6 +1,8 @@
 #include "journal/mcap_format.hpp"
 
 #include <concepts>
+#include <map>
+#include <tuple>
 
 #include "journal/crc32.hpp"
 #include "journal/small_copy.hpp"
@@ -19,6 +21,7 @@ void put(Bytes& out, std::string_view text) {
   out.insert(out.end(), bytes, bytes + text.size());
 }
 void put(Bytes& out, const std::string& text) { put(out, std::string_view(text)); }
+void put(Bytes& out, Op op) { put(out, static_cast<std::uint8_t>(op)); }
 void put_raw(Bytes& out, View bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 /// A map or array stands behind the count of its bytes, known only when it is written.
@@ -30,8 +33,8 @@ void put_block(Bytes& out, F&& content) {
   const auto size = static_cast<std::uint32_t>(out.size() - at - 4);
   std::memcpy(out.data() + at, &size, sizeof size);
 }
-template <class Map>
-void put_map(Bytes& out, const Map& map) {
+template <class Key, class T>
+void put(Bytes& out, const std::map<Key, T>& map) {
   put_block(out, [&] {
     for (const auto& [key, value] : map) {
       put(out, key);
@@ -77,14 +80,14 @@ class Taker {
     text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return *this;
   }
-  template <class Map>
-  Taker& take_map(Map& map) {
+  template <class Key, class T>
+  Taker& take(std::map<Key, T>& map) {
     std::uint32_t size = 0;
     take(size);
     Taker inside(raw(size));
     while (ok_ && !inside.rest().empty()) {
-      typename Map::key_type key{};
-      typename Map::mapped_type value{};
+      Key key{};
+      T value{};
       inside.take(key).take(value);
       if (!inside.ok()) return ok_ = false, *this;
       map.insert_or_assign(std::move(key), std::move(value));
@@ -97,38 +100,55 @@ class Taker {
   bool ok_ = true;
 };
 
+template <class R, class Kind>
+concept Is = std::same_as<std::remove_const_t<R>, Kind>;
+
+// The fields of a record, in the order in which they stand in the file: it is written and read by these. Those with a
+// body of bytes are done by hand.
+auto fields(Is<Header> auto& r) { return std::tie(r.profile, r.library); }
+auto fields(Is<Footer> auto& r) { return std::tie(r.summary_start, r.summary_offset_start, r.summary_crc); }
+auto fields(Is<Schema> auto& r) { return std::tie(r.id, r.name, r.encoding, r.text); }
+auto fields(Is<Channel> auto& r) { return std::tie(r.id, r.schema_id, r.topic, r.encoding, r.metadata); }
+auto fields(Is<ChunkIndex> auto& r) {
+  return std::tie(r.start_time, r.end_time, r.chunk_offset, r.chunk_length, r.message_index_offsets,
+                  r.message_index_length, r.compression, r.compressed_size, r.uncompressed_size);
+}
+auto fields(Is<AttachmentIndex> auto& r) {
+  return std::tie(r.offset, r.length, r.log_time, r.create_time, r.data_size, r.name, r.media_type);
+}
+auto fields(Is<Statistics> auto& r) {
+  return std::tie(r.message_count, r.schema_count, r.channel_count, r.attachment_count, r.metadata_count, r.chunk_count,
+                  r.start_time, r.end_time, r.channel_message_counts);
+}
+auto fields(Is<Metadata> auto& r) { return std::tie(r.name, r.entries); }
+auto fields(Is<MetadataIndex> auto& r) { return std::tie(r.offset, r.length, r.name); }
+auto fields(Is<SummaryOffset> auto& r) { return std::tie(r.group, r.start, r.length); }
+auto fields(Is<DataEnd> auto& r) { return std::tie(r.data_crc); }
+
+template <class R>
+void put_fields(Bytes& out, Op op, const R& r) {
+  put_record(out, op, [&] { std::apply([&](const auto&... field) { (put(out, field), ...); }, fields(r)); });
+}
+template <class R>
+bool take_fields(View content, R& r) {
+  Taker taker(content);
+  std::apply([&](auto&... field) { (taker.take(field), ...); }, fields(r));
+  return taker.ok();
+}
+
 }  // namespace
 
-void encode(Bytes& out, const Header& r) {
-  put_record(out, Op::header, [&] {
-    put(out, r.profile);
-    put(out, r.library);
-  });
-}
-void encode(Bytes& out, const Footer& r) {
-  put_record(out, Op::footer, [&] {
-    put(out, r.summary_start);
-    put(out, r.summary_offset_start);
-    put(out, r.summary_crc);
-  });
-}
-void encode(Bytes& out, const Schema& r) {
-  put_record(out, Op::schema, [&] {
-    put(out, r.id);
-    put(out, r.name);
-    put(out, r.encoding);
-    put(out, r.text);
-  });
-}
-void encode(Bytes& out, const Channel& r) {
-  put_record(out, Op::channel, [&] {
-    put(out, r.id);
-    put(out, r.schema_id);
-    put(out, r.topic);
-    put(out, r.encoding);
-    put_map(out, r.metadata);
-  });
-}
+void encode(Bytes& out, const Header& r) { put_fields(out, Op::header, r); }
+void encode(Bytes& out, const Footer& r) { put_fields(out, Op::footer, r); }
+void encode(Bytes& out, const Schema& r) { put_fields(out, Op::schema, r); }
+void encode(Bytes& out, const Channel& r) { put_fields(out, Op::channel, r); }
+void encode(Bytes& out, const ChunkIndex& r) { put_fields(out, Op::chunk_index, r); }
+void encode(Bytes& out, const AttachmentIndex& r) { put_fields(out, Op::attachment_index, r); }
+void encode(Bytes& out, const Statistics& r) { put_fields(out, Op::statistics, r); }
+void encode(Bytes& out, const Metadata& r) { put_fields(out, Op::metadata, r); }
+void encode(Bytes& out, const MetadataIndex& r) { put_fields(out, Op::metadata_index, r); }
+void encode(Bytes& out, const SummaryOffset& r) { put_fields(out, Op::summary_offset, r); }
+void encode(Bytes& out, const DataEnd& r) { put_fields(out, Op::data_end, r); }
 void encode(Bytes& out, const Message& r) {
   // The one on the fast path: its head in one piece, no second look at the length, and what is small goes in at once.
   constexpr std::size_t head_size = prefix_size + message_head_size, small = 96;
@@ -164,19 +184,6 @@ void encode(Bytes& out, const MessageIndex& r) {
     });
   });
 }
-void encode(Bytes& out, const ChunkIndex& r) {
-  put_record(out, Op::chunk_index, [&] {
-    put(out, r.start_time);
-    put(out, r.end_time);
-    put(out, r.chunk_offset);
-    put(out, r.chunk_length);
-    put_map(out, r.message_index_offsets);
-    put(out, r.message_index_length);
-    put(out, r.compression);
-    put(out, r.compressed_size);
-    put(out, r.uncompressed_size);
-  });
-}
 void encode(Bytes& out, const Attachment& r) {
   put_record(out, Op::attachment, [&] {
     const std::size_t start = out.size();
@@ -189,64 +196,16 @@ void encode(Bytes& out, const Attachment& r) {
     put(out, crc32(View(out).subspan(start)));
   });
 }
-void encode(Bytes& out, const AttachmentIndex& r) {
-  put_record(out, Op::attachment_index, [&] {
-    put(out, r.offset);
-    put(out, r.length);
-    put(out, r.log_time);
-    put(out, r.create_time);
-    put(out, r.data_size);
-    put(out, r.name);
-    put(out, r.media_type);
-  });
-}
-void encode(Bytes& out, const Statistics& r) {
-  put_record(out, Op::statistics, [&] {
-    put(out, r.message_count);
-    put(out, r.schema_count);
-    put(out, r.channel_count);
-    put(out, r.attachment_count);
-    put(out, r.metadata_count);
-    put(out, r.chunk_count);
-    put(out, r.start_time);
-    put(out, r.end_time);
-    put_map(out, r.channel_message_counts);
-  });
-}
-void encode(Bytes& out, const Metadata& r) {
-  put_record(out, Op::metadata, [&] {
-    put(out, r.name);
-    put_map(out, r.entries);
-  });
-}
-void encode(Bytes& out, const MetadataIndex& r) {
-  put_record(out, Op::metadata_index, [&] {
-    put(out, r.offset);
-    put(out, r.length);
-    put(out, r.name);
-  });
-}
-void encode(Bytes& out, const SummaryOffset& r) {
-  put_record(out, Op::summary_offset, [&] {
-    put(out, static_cast<std::uint8_t>(r.group));
-    put(out, r.start);
-    put(out, r.length);
-  });
-}
-void encode(Bytes& out, const DataEnd& r) {
-  put_record(out, Op::data_end, [&] { put(out, r.data_crc); });
-}
 
-bool parse(View content, Header& r) { return Taker(content).take(r.profile).take(r.library).ok(); }
-bool parse(View content, Footer& r) {
-  return Taker(content).take(r.summary_start).take(r.summary_offset_start).take(r.summary_crc).ok();
-}
-bool parse(View content, Schema& r) {
-  return Taker(content).take(r.id).take(r.name).take(r.encoding).take(r.text).ok() && r.id != 0;
-}
-bool parse(View content, Channel& r) {
-  return Taker(content).take(r.id).take(r.schema_id).take(r.topic).take(r.encoding).take_map(r.metadata).ok();
-}
+bool parse(View content, Header& r) { return take_fields(content, r); }
+bool parse(View content, Footer& r) { return take_fields(content, r); }
+bool parse(View content, Channel& r) { return take_fields(content, r); }
+bool parse(View content, ChunkIndex& r) { return take_fields(content, r); }
+bool parse(View content, AttachmentIndex& r) { return take_fields(content, r); }
+bool parse(View content, Statistics& r) { return take_fields(content, r); }
+bool parse(View content, Metadata& r) { return take_fields(content, r); }
+bool parse(View content, MetadataIndex& r) { return take_fields(content, r); }
+bool parse(View content, Schema& r) { return take_fields(content, r) && r.id != 0; }
 bool parse(View content, Message& r) {
   Taker taker(content);
   taker.take(r.channel_id).take(r.sequence).take(r.log_time).take(r.publish_time);
@@ -261,12 +220,6 @@ bool parse(View content, Chunk& r) {
   r.records = taker.raw(size);
   return taker.ok();
 }
-bool parse(View content, ChunkIndex& r) {
-  Taker taker(content);
-  taker.take(r.start_time).take(r.end_time).take(r.chunk_offset).take(r.chunk_length);
-  taker.take_map(r.message_index_offsets).take(r.message_index_length).take(r.compression);
-  return taker.take(r.compressed_size).take(r.uncompressed_size).ok();
-}
 bool parse(View content, Attachment& r) {
   Taker taker(content);
   taker.take(r.log_time).take(r.create_time).take(r.name).take(r.media_type);
@@ -277,19 +230,6 @@ bool parse(View content, Attachment& r) {
   std::uint32_t crc = 0;
   return taker.take(crc).ok() && (crc == 0 || crc == crc32(content.first(covered)));
 }
-bool parse(View content, AttachmentIndex& r) {
-  Taker taker(content);
-  taker.take(r.offset).take(r.length).take(r.log_time).take(r.create_time);
-  return taker.take(r.data_size).take(r.name).take(r.media_type).ok();
-}
-bool parse(View content, Statistics& r) {
-  Taker taker(content);
-  taker.take(r.message_count).take(r.schema_count).take(r.channel_count).take(r.attachment_count);
-  taker.take(r.metadata_count).take(r.chunk_count).take(r.start_time).take(r.end_time);
-  return taker.take_map(r.channel_message_counts).ok();
-}
-bool parse(View content, Metadata& r) { return Taker(content).take(r.name).take_map(r.entries).ok(); }
-bool parse(View content, MetadataIndex& r) { return Taker(content).take(r.offset).take(r.length).take(r.name).ok(); }
 
 bool next_record(View& rest, Record& record) {
   if (rest.size() < prefix_size) return false;

@@ -6,7 +6,7 @@
 
 #include "core/ensure.hpp"
 #include "core/nearest_name.hpp"
-#include "journal/recorder.hpp"
+#include "journal/journal_file.hpp"
 
 namespace isochron {
 namespace {

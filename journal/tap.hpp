@@ -9,7 +9,7 @@
 #include <span>
 
 #include "core/time.hpp"
-#include "journal/recorder.hpp"
+#include "journal/journal_file.hpp"
 
 namespace isochron {
 

@@ -133,7 +133,6 @@ class Sealer {
   explicit Sealer(const std::array<std::byte, 16>& key) : key_(key) {}
   /// The payload stands at message[8 …]; the message is 16 bytes longer than it. Numbers count up from 1.
   void seal(std::span<std::byte> message);
-  [[nodiscard]] std::uint64_t last_number() const { return number_; }
 
  private:
   std::array<std::byte, 16> key_;

@@ -31,10 +31,10 @@ class Chance {
 };
 
 /// One direction of a port: decides, and hands on now or later.
-class Lane {
+class FaultyDirection {
  public:
   using Deliver = std::function<void(const Datagram&)>;
-  Lane(Reactor& reactor, const Faults& faults, const std::string& name, Deliver deliver)
+  FaultyDirection(Reactor& reactor, const Faults& faults, const std::string& name, Deliver deliver)
       : reactor_(reactor), chance_(faults, name), deliver_(std::move(deliver)) {}
 
   void take(const Datagram& datagram) {
@@ -92,7 +92,7 @@ class FaultyPort final : public DatagramPort {
  private:
   std::unique_ptr<DatagramPort> port_;
   std::function<void(std::span<const Datagram>)> receiver_ = [](std::span<const Datagram>) {};
-  Lane out_, in_;
+  FaultyDirection out_, in_;
 };
 
 /// When the next piece of one direction of a stream arrives: always after the one before.

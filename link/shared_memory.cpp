@@ -112,7 +112,6 @@ void SharedMemory::unmap() {
   if (creator_ == ::getpid()) ::shm_unlink(("/" + name_).c_str());
 }
 
-void SharedMemory::keep_on_exec(bool keep) { ::fcntl(fd_.get(), F_SETFD, keep ? 0 : FD_CLOEXEC); }
 
 Result<MirroredView, std::string> MirroredView::of(const SharedMemory& memory, std::size_t offset, std::size_t bytes) {
   if (offset + bytes > memory.bytes().size()) return fail(std::string("shared memory: it is too small"));

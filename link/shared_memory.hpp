@@ -35,8 +35,6 @@ class SharedMemory {
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// "" for an anonymous one.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Whether a program started by exec keeps the descriptor.
-  void keep_on_exec(bool keep);
 
  private:
   SharedMemory() = default;

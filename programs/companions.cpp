@@ -38,7 +38,7 @@ Result<Done, std::string> Companions::take_turn() {
   return done();
 }
 
-const Outcome& Companions::finish() {
+const RunOutcome& Companions::finish() {
   if (!thread_.joinable()) return outcome_;
   const bool at_the_end = plant_.time() >= until_;
   if (at_the_end) (void)take_turn().ok();  // they find that it is over
@@ -66,7 +66,7 @@ void Companions::work() {
     turn_changed_.wait(lock, [this] { return theirs_ || ending_; });
     if (ending_ && !theirs_) return;
   }
-  Outcome outcome;
+  RunOutcome outcome;
   std::string failure;
   try {
     TurnPlant plant(*this);

@@ -38,7 +38,7 @@ class Companions {
   /// They do all that they do before the next step; the first turn starts the programs.
   Result<Done, std::string> take_turn();
   /// Ends them where they are, or lets them come to their end if the world has come to it. Then what they did.
-  const Outcome& finish();
+  const RunOutcome& finish();
   /// After finish(): why they ended before the run did; "" where they did not.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
@@ -59,7 +59,7 @@ class Companions {
   bool ending_ = false;
   bool over_ = false;
   std::string failure_;
-  Outcome outcome_;
+  RunOutcome outcome_;
   std::thread thread_;
 };
 

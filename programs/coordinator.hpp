@@ -13,7 +13,7 @@
 // Requires: run() once.
 // Threads:  owner thread; stop from any, through the token.
 // Fails:    throws InputError for what the specs cannot mean and for programs that cannot be started. Everything else
-//           is in the Outcome. However it ends, no process of the run is left.
+//           is in the RunOutcome. However it ends, no process of the run is left.
 
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ class Coordinator {
   ~Coordinator();
 
   /// `progress` is called a few times a second, on this thread.
-  Outcome run(SimTime until, std::stop_token stop = {}, ProgressTold progress = {});
+  RunOutcome run(SimTime until, std::stop_token stop = {}, ProgressTold progress = {});
 
  private:
   Plant& plant_;
@@ -46,7 +46,7 @@ class Coordinator {
 };
 
 /// The programs by their numbers: executables in the order of the specs, then those that are called. The recorder and
-/// Outcome::programs have them in this order.
+/// RunOutcome::programs have them in this order.
 struct Numbered {
   std::vector<std::string> names;
   std::vector<Fraction> speeds;

@@ -65,6 +65,7 @@ struct Member {
 
   enum class StartUp { before, going_on, over };
   StartUp start_up = StartUp::before;
+  [[nodiscard]] bool starts_up() const { return start_up == StartUp::going_on; }
   bool interpreter = false;  // its looks at the clock do not end its start-up
   CpuTime cpu_base;          // executed before it attached, and free of charge while it started up
   CpuTime cpu_newest;        // since then, as last seen; of a program on several cores: how long that took

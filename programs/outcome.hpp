@@ -48,7 +48,7 @@ struct ProgramOutcome : DeskFigures {
   std::uint64_t output_size = 0;
 };
 
-struct Outcome {
+struct RunOutcome {
   SimTime reached;
   WallTime began = WallTime::never();  // with boards: when all of them were there
   bool completed = false;              // came to the time that was asked for

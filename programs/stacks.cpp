@@ -1,5 +1,4 @@
-// Programs that are stacks: their calls go to the simulated system, and what they start becomes a program of its own on
-// the same virtual CPU; see conductor.hpp.
+#include "programs/stacks.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -7,7 +6,6 @@
 #include <utility>
 
 #include "core/ensure.hpp"
-#include "programs/conductor.hpp"
 
 namespace isochron::programs {
 
@@ -23,7 +21,7 @@ constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1
 
 }  // namespace
 
-void Conductor::open_system(const std::vector<RobotSpec>& robots) {
+void Stacks::open(const std::vector<RobotSpec>& robots) {
   std::vector<std::string> names;
   bool any = false;
   for (const RobotSpec& robot : robots) {
@@ -36,39 +34,40 @@ void Conductor::open_system(const std::vector<RobotSpec>& robots) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  system_ = std::make_unique<System>(static_cast<System::House&>(*this), options_.networks, names, options_.seed);
-  for (const auto& m : members_) {
+  system_ =
+      std::make_unique<System>(static_cast<System::House&>(*this), all_.options.networks, names, all_.options.seed);
+  for (const auto& m : all_.members) {
     if (m->spec.stack) system_->add(m->number, m->robot);
   }
 }
 
-void Conductor::call(std::uint32_t program, const Pending& pending, SimTime at) {
-  Member& m = *members_[program];
+void Stacks::call(std::uint32_t program, const Pending& pending, SimTime at) {
+  Member& m = *all_.members[program];
   if (!system_ || !system_->has(program)) {
     protocol::Call refused = pending.call;
     refused.result = -ENOSYS;
-    timeline_->resume(program);
-    begin(program, at);
+    all_.timeline->resume(program);
+    execution_.begin(program, at);
     return m.channel->answer_call(pending.link, at, refused, {});
   }
   const auto payload = m.channel->call_payload(pending.link, pending.call);
   const auto later = system_->act(program, pending.link, at, pending.call, payload);
   if (!later) {
-    timeline_->resume(program);
-    begin(program, at);
+    all_.timeline->resume(program);
+    execution_.begin(program, at);
     let_others_run(m, pending);
-    return answer_call(program, pending.link, at);
+    return answer(program, pending.link, at);
   }
-  timeline_->suspend(program, pending.link, later->until, true, pending.others_run, true);
+  all_.timeline->suspend(program, pending.link, later->until, true, pending.others_run, true);
   m.channel->suspended(pending.link);
   if (!pending.others_run) return;
-  begin(program, timeline_->program_time(program));
+  execution_.begin(program, all_.timeline->program_time(program));
   if (pending.exchange.index == 1) m.channel->pass(pending.link);
 }
 
 // Threads that have the baton in turn change where a call waits. One whose calls are always answered at once would keep
 // it forever.
-void Conductor::let_others_run(Member& m, const Pending& pending) {
+void Stacks::let_others_run(Member& m, const Pending& pending) {
   const auto& asked = pending.exchange;
   const bool others = asked.index == 1 && (asked.size > 0 || m.channel->waits_answered() > asked.stamp);
   m.at_once = others ? m.at_once + 1 : 0;
@@ -77,30 +76,40 @@ void Conductor::let_others_run(Member& m, const Pending& pending) {
   m.channel->suspended(pending.link);
 }
 
-void Conductor::wake_call(std::uint32_t program, std::uint32_t link, SimTime at, bool others_run) {
+void Stacks::wake(std::uint32_t program, std::uint32_t link, SimTime at, bool others_run) {
   if (const auto later = system_->wake(program, link, at)) {
-    timeline_->suspend(program, link, later->until, true, others_run, true);
+    all_.timeline->suspend(program, link, later->until, true, others_run, true);
     return;
   }
-  answer_call(program, link, at);
+  answer(program, link, at);
 }
 
-void Conductor::answer_call(std::uint32_t program, std::uint32_t link, SimTime at) {
-  Member& m = *members_[program];
-  if (m.seat) lanes_->favour(*m.seat, static_cast<pid_t>(m.channel->owner(link)));
+void Stacks::answer(std::uint32_t program, std::uint32_t link, SimTime at) {
+  Member& m = *all_.members[program];
+  execution_.favour(m, link);
   const System::Answer& answer = system_->answer(program, link);
   hand_signals(m, link);
   m.channel->answer_call(link, at, answer.call, answer.payload);
 }
 
-void Conductor::look_again(std::uint32_t program, std::uint32_t link, SimTime at) {
-  if (timeline_->receiving(program, link)) timeline_->message(program, link, at);
+void Stacks::attached(std::uint32_t program, SimTime at) {
+  if (!system_ || !system_->has(program)) return;
+  const Channel& channel = *all_.members[program]->channel;
+  system_->executes(program, at, [&](int descriptor) { return channel.has_descriptor(descriptor); });
 }
 
-std::int64_t Conductor::prepare_child(std::uint32_t program, std::uint32_t number, SimTime at) {
-  Member& m = *members_[program];
-  if (boards_ != nullptr) {
-    desk_.fault(program, at, "starts a process, which a program beside boards cannot do yet");
+void Stacks::ended(std::uint32_t program, SimTime at) {
+  if (system_) system_->ended(program, at);
+}
+
+void Stacks::look_again(std::uint32_t program, std::uint32_t link, SimTime at) {
+  if (all_.timeline->receiving(program, link)) all_.timeline->message(program, link, at);
+}
+
+std::int64_t Stacks::prepare_child(std::uint32_t program, std::uint32_t number, SimTime at) {
+  Member& m = *all_.members[program];
+  if (all_.boards != nullptr) {
+    all_.desk.fault(program, at, "starts a process, which a program beside boards cannot do yet");
     return -EAGAIN;
   }
   m.child_memory = std::make_unique<SharedMemory>("isochron-program", sizeof(protocol::Pages));
@@ -110,30 +119,35 @@ std::int64_t Conductor::prepare_child(std::uint32_t program, std::uint32_t numbe
   return m.child_memory->descriptor();
 }
 
-std::optional<std::uint32_t> Conductor::adopt_child(std::uint32_t program, std::int64_t process, SimTime at) {
-  Member& parent = *members_[program];
-  std::unique_ptr<SharedMemory> memory = std::exchange(parent.child_memory, nullptr);
-  if (process <= 0 || !memory) return std::nullopt;
-  Member& root = parent.root != nullptr ? *parent.root : parent;
+ProgramSpec Stacks::spec_of_child(const Member& parent, const Member& root, const std::string& name, SimTime at) {
   ProgramSpec spec = parent.spec;
   spec.on_failure = OnFailure::go_on;
-  const std::string name = root.name + ":" + std::to_string(++root.born + 1);
   if (const auto* recorded = std::get_if<RecordedCompute>(&root.spec.compute)) {
     std::shared_ptr<const ComputeTape> tape = recorded->of_child ? recorded->of_child(name) : nullptr;
     if (tape == nullptr) {
-      desk_.fault(program, at, "starts process " + name + ", which its record does not have");
+      all_.desk.fault(parent.number, at, "starts process " + name + ", which its record does not have");
       tape = std::make_shared<ComputeTape>();
     }
     spec.compute = RecordedCompute{tape, {}};
   }
+  return spec;
+}
+
+std::optional<std::uint32_t> Stacks::adopt_child(std::uint32_t program, std::int64_t process, SimTime at) {
+  Member& parent = *all_.members[program];
+  std::unique_ptr<SharedMemory> memory = std::exchange(parent.child_memory, nullptr);
+  if (process <= 0 || !memory) return std::nullopt;
+  Member& root = parent.root != nullptr ? *parent.root : parent;
+  const std::string name = root.name + ":" + std::to_string(++root.born + 1);
+  const ProgramSpec spec = spec_of_child(parent, root, name, at);
   // One number at the desk and on the timeline, where correspondents have none.
-  while (timeline_->programs() < desk_.parties()) timeline_->skip_number();
+  while (all_.timeline->programs() < all_.desk.parties()) all_.timeline->skip_number();
   const std::uint32_t number =
-      timeline_->enter({parent.cpu, spec.best_effort ? INT32_MIN : spec.priority, parent.cost.measured(), 1,
-                        parent.number < executables_ ? parent.number : root.number});
-  const std::uint32_t party = desk_.add({name, parent.robot, spec.terms(), spec.to, parent.cpu});
+      all_.timeline->enter({parent.cpu, spec.best_effort ? INT32_MIN : spec.priority, parent.cost.measured(), 1,
+                            parent.number < all_.executables ? parent.number : root.number});
+  const std::uint32_t party = all_.desk.add({name, parent.robot, spec.terms(), spec.to, parent.cpu});
   ENSURE(party == number, "a process has two numbers");
-  Member& child = members_.add(std::make_unique<Member>(spec, parent.robot, name), number);
+  Member& child = all_.members.add(std::make_unique<Member>(spec, parent.robot, name), number);
   child.root = &root;
   child.cpu = parent.cpu;
   child.cores = parent.cores;
@@ -142,21 +156,18 @@ std::optional<std::uint32_t> Conductor::adopt_child(std::uint32_t program, std::
   child.start_up = Member::StartUp::over;
   child.process = std::make_unique<Process>(static_cast<pid_t>(process), std::move(memory));
   child.channel = std::make_unique<Channel>(child.process->pages());
-  child.watched = watcher_->add({name, -1, child.process->pid_descriptor()});
-  if (child.cost.measured() && lanes_)
-    child.seat = lanes_->admit(child.lane, child.cores, *child.process, *child.channel);
-  if (recorder_ != nullptr) recorder_->joined(number, name, spec.cpu_speed);
-  if (child.cost.recorded()) {
-    for (std::uint32_t link = 0; link < child.cost.clock_links(); ++link) hand_clock_values(child, link);
-    follow(number);
-    promise(number);
+  child.watched = all_.watcher->add({name, -1, child.process->pid_descriptor()});
+  if (child.cost.measured() && all_.lanes) {
+    child.seat = all_.lanes->admit(child.lane, child.cores, *child.process, *child.channel);
   }
-  begin(number, at);
+  if (all_.recorder != nullptr) all_.recorder->joined(number, name, spec.cpu_speed);
+  if (child.cost.recorded()) tapes_.start(number);
+  execution_.begin(number, at);
   return number;
 }
 
-System::House::Taken Conductor::takes(std::uint32_t program, int signal) {
-  const Member& m = *members_[program];
+System::House::Taken Stacks::takes(std::uint32_t program, int signal) {
+  const Member& m = *all_.members[program];
   if (signal == SIGKILL || signal == SIGSTOP) return Taken::dies;
   if ((m.channel->signals_ignored() & bit(signal)) != 0) return Taken::ignores;
   if ((m.channel->signals_handled() & bit(signal)) != 0) return Taken::handles;
@@ -164,24 +175,23 @@ System::House::Taken Conductor::takes(std::uint32_t program, int signal) {
   return nothing ? Taken::ignores : Taken::dies;
 }
 
-void Conductor::send_signal(std::uint32_t program, int signal, std::uint32_t link) {
-  members_[program]->signals[link] |= bit(signal);
+void Stacks::send_signal(std::uint32_t program, int signal, std::uint32_t link) {
+  all_.members[program]->signals[link] |= bit(signal);
 }
 
-void Conductor::kill_process(std::uint32_t program, int signal) { ::kill(members_[program]->process->pid(), signal); }
+void Stacks::kill_process(std::uint32_t program, int signal) { ::kill(all_.members[program]->process->pid(), signal); }
 
-/// To be called before the link is answered.
-void Conductor::hand_signals(Member& m, std::uint32_t link) {
+void Stacks::hand_signals(Member& m, std::uint32_t link) {
   for (const std::uint32_t whose : {link, System::any_link}) {
     if (const auto found = m.signals.extract(whose)) m.channel->send_signals(link, found.mapped());
   }
 }
 
-void Conductor::print(std::uint32_t program, std::span<const std::byte> text, SimTime at) {
-  Member& m = *members_[program];
+void Stacks::print(std::uint32_t program, std::span<const std::byte> text, SimTime at) {
+  Member& m = *all_.members[program];
   Member& root = m.root != nullptr ? *m.root : m;
-  watcher_->add_output(root.watched, text_of(text));
-  tell_output(root.number, std::string(text_of(text)), at);
+  all_.watcher->add_output(root.watched, text_of(text));
+  teller_.output(root.number, std::string(text_of(text)), at);
 }
 
 }  // namespace isochron::programs

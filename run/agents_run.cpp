@@ -74,9 +74,9 @@ AgentClientReport client_report(const std::string& name, std::size_t agents, con
 }
 
 /// Writes a client's states and progress; one for each thread.
-class Lane {
+class StateWriter {
  public:
-  Lane(RunRecord& record, const std::string& client, ParticipantId who)
+  StateWriter(RunRecord& record, const std::string& client, ParticipantId who)
       : record_(record),
         channel_(record.journal().channel<AgentStates>("/agents/" + client)),
         producer_(record.journal().producer("agents/" + client, 4U << 20U)),
@@ -123,7 +123,7 @@ void describe_radio(RunReport& report, const std::string& name, AgentClient& cli
 struct Seat {
   std::string name;
   std::unique_ptr<AgentClient> client;
-  std::unique_ptr<Lane> lane;
+  std::unique_ptr<StateWriter> writer;
   AgentClient::Ending ending;
   std::atomic<bool> done{false};
   std::function<void()> leave_air{};
@@ -143,7 +143,7 @@ void play(Seat& seat, const Scenario& scenario, const OwnServer& server, RunReco
     Pacer pacer(scenario.time.pace, record.clock(), watch);
     seat.ending =
         seat.client->run(client, SimTime::zero() + scenario.duration, pacer, watch,
-                         [&seat](const AgentStates& states, bool inside) { seat.lane->write(states, inside); });
+                         [&seat](const AgentStates& states, bool inside) { seat.writer->write(states, inside); });
   }
 }
 
@@ -156,7 +156,7 @@ void take_part(Seat& seat, const Scenario& scenario, const OwnServer& server, Ru
     watch.stop();  // the others would wait for it
   }
   if (seat.leave_air) seat.leave_air();
-  seat.lane->end();
+  seat.writer->end();
   seat.done.store(true);
 }
 
@@ -209,13 +209,13 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
   }
   RunRecord record(scenario, options, clock, disk, names);
   for (std::uint32_t i = 0; i < seats.size(); ++i) {
-    seats[i]->lane = std::make_unique<Lane>(record, seats[i]->name, ParticipantId(i));
-    if (AgentPrograms* programs = seats[i]->client->world().programs()) seats[i]->lane->record(*programs);
+    seats[i]->writer = std::make_unique<StateWriter>(record, seats[i]->name, ParticipantId(i));
+    if (AgentPrograms* programs = seats[i]->client->world().programs()) seats[i]->writer->record(*programs);
     Stage& stage = seats[i]->client->world().stage();
     if (i == 0) {
       stage.begin(record, watch, scenario.agents->heartbeat);  // all are in every world: one of them is seen
     } else {
-      stage.begin_readings(record.journal(), seats[i]->lane->producer());
+      stage.begin_readings(record.journal(), seats[i]->writer->producer());
     }
   }
   RunReport report = report_of(scenario);
@@ -240,7 +240,7 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
       least = SimTime::never();
       for (const auto& seat : seats) {
         all = all && seat->done.load();
-        least = std::min(least, seat->lane->newest());
+        least = std::min(least, seat->writer->newest());
       }
       record.look(watch, least);
     }
@@ -299,14 +299,14 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
     });
   }
   agents.world().stage().begin(record, watch, scenario.agents->heartbeat);
-  Lane lane(record, join.client, ParticipantId(0));
-  if (AgentPrograms* programs = agents.world().programs()) lane.record(*programs);
+  StateWriter writer(record, join.client, ParticipantId(0));
+  if (AgentPrograms* programs = agents.world().programs()) writer.record(*programs);
   RunReport report = report_of(scenario);
   report.promised = 3 * scenario.agents->heartbeat;
   Pacer pacer(scenario.time.pace, clock, watch);
   const auto ending = agents.run(client, SimTime::zero() + scenario.duration, pacer, watch,
                                  [&](const AgentStates& states, bool inside) {
-                                   lane.write(states, inside);
+                                   writer.write(states, inside);
                                    record.look(watch, states.stamp);
                                  });
   conclude(report, join.client, agents, ending);

@@ -58,19 +58,6 @@ std::shared_ptr<const Ground> ground_of(const Scenario& scenario, const Engine& 
   return nullptr;
 }
 
-/// Runs f; mistakes that know no place of their own are placed at the aircraft.
-template <class F>
-void placed(const Place& place, std::vector<Mistake>& mistakes, F f) {
-  try {
-    f();
-  } catch (const InputError& error) {
-    for (Mistake mistake : error.mistakes()) {
-      if (mistake.place.file.empty()) mistake.place = place;
-      mistakes.push_back(std::move(mistake));
-    }
-  }
-}
-
 /// The autopilot acts before its aircraft does, so it is added first.
 Multirotor* add_one(const std::string& name, const AircraftSection& section, World& world,
                     const std::shared_ptr<const Air>& air, const std::shared_ptr<const Ground>& ground,
@@ -105,14 +92,14 @@ Aircraft::Aircraft(const Scenario& scenario, World& world) : air_(std::make_shar
   set_air(scenario);
   std::vector<Mistake> mistakes;
   std::shared_ptr<const Ground> ground;
-  placed(scenario.place_of("aircraft"), mistakes, [&] { ground = ground_of(scenario, world.engine()); });
+  collect_mistakes(scenario.place_of("aircraft"), mistakes, [&] { ground = ground_of(scenario, world.engine()); });
   for (const auto& [name, section] : scenario.aircraft) {
     if (!world.catalog().body(name)) {
       mistakes.push_back({section.place, "aircraft `" + name + "`: the model has no body of that name",
                           nearest_hint(name, world.catalog().bodies)});
       continue;
     }
-    placed(section.place, mistakes, [&, &name = name, &section = section] {
+    collect_mistakes(section.place, mistakes, [&, &name = name, &section = section] {
       all_.push_back({add_one(name, section, world, air_, ground, scenario.seed), 0, 0, {}, {}});
     });
   }

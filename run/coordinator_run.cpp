@@ -313,7 +313,7 @@ ProgramReport report_of(const ProgramOutcome& o, SimTime reached) {
 }
 
 /// In callback mode computing costs no simulated time, but it was done; the drift that this hides is the paper's Δ.
-SimSpan drift_of_free_computing(const Outcome& outcome, RunReport& report) {
+SimSpan drift_of_free_computing(const RunOutcome& outcome, RunReport& report) {
   SimSpan most = outcome.drift_max;
   for (const ProgramOutcome& program : outcome.programs) {
     const SimSpan ahead = ComputeRate().apply(program.cpu) - outcome.reached.since_zero();
@@ -357,7 +357,7 @@ std::vector<WaitRecord> wait_records(const std::vector<CoordinatorOptions::Stand
   return lines;
 }
 
-void take_programs(const Outcome& outcome, RunReport& report) {
+void take_programs(const RunOutcome& outcome, RunReport& report) {
   std::erase_if(report.programs, [&](const ProgramReport& known) {
     return std::any_of(outcome.programs.begin(), outcome.programs.end(),
                        [&](const ProgramOutcome& program) { return program.name == known.name; });
@@ -365,7 +365,7 @@ void take_programs(const Outcome& outcome, RunReport& report) {
   fill_programs(outcome, report);
 }
 
-void fill_programs(const Outcome& outcome, RunReport& report) {
+void fill_programs(const RunOutcome& outcome, RunReport& report) {
   if (!outcome.control.empty()) report.control = outcome.control;
   if (outcome.lanes > 1) {
     report.notes.push_back("on " + std::to_string(outcome.lanes) + " cores at once programs executed " +
@@ -403,7 +403,7 @@ void fill_programs(const Outcome& outcome, RunReport& report) {
 
 namespace {
 
-void fill(const Outcome& outcome, RunReport& report) {
+void fill(const RunOutcome& outcome, RunReport& report) {
   report.simulated = outcome.reached.since_zero();
   report.shares = {outcome.accounting.executed, outcome.accounting.world, outcome.accounting.coordination,
                    outcome.accounting.waited, outcome.accounting.idle};
@@ -499,7 +499,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     until = SimTime::zero() + (scenario.duration - scenario.duration % stage.step());
   }
   Coordinator coordinator(plant, std::move(robots), std::move(how), &recorder);
-  const Outcome outcome = coordinator.run(until, {}, [&](SimTime now, SimSpan drift) {
+  const RunOutcome outcome = coordinator.run(until, {}, [&](SimTime now, SimSpan drift) {
     watch.at(now);
     watch.drift(drift);
   });

@@ -37,11 +37,11 @@ void check_executables(const Scenario& scenario);
 /// How each executable's output is recorded.
 std::vector<OutputRecord> outputs_of(const Scenario& scenario);
 /// What the programs of a coordinator did, for the report of the run that they took part in.
-void fill_programs(const programs::Outcome& outcome, RunReport& report);
+void fill_programs(const programs::RunOutcome& outcome, RunReport& report);
 /// Who stood where for so long, as the journal has it.
 std::vector<WaitRecord> wait_records(const std::vector<programs::CoordinatorOptions::Standing>& all, WallSpan since);
 /// The same where the report has these programs already, by what was recorded of them: the coordinator knows more.
-void take_programs(const programs::Outcome& outcome, RunReport& report);
+void take_programs(const programs::RunOutcome& outcome, RunReport& report);
 
 /// What a controller in a library knows when it is made.
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,

@@ -28,7 +28,7 @@ bool chosen(const std::vector<std::string>& patterns, const std::string& topic) 
 constexpr std::size_t faults_kept = 20;
 constexpr std::uint32_t most_room = 64U << 20U;  // bytes of all rings
 
-/// As flow::Recorder says it.
+/// As flow::SentObserver says it.
 bool told_from_one_thread(flow::How how) {
   return how == flow::How::thread || how == flow::How::processes || how == flow::How::tcp;
 }
@@ -60,16 +60,16 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
   const std::size_t ring = std::clamp(most_room / std::max(system.flow_count(), 1U), 64U << 10U, 8U << 20U);
   for (const flow::PortRef flow : system.flows()) {
     const flow::OutputInfo& output = system.graph().nodes[flow.node].outputs[flow.port];
-    const FlowPlan::Topic& topic = plan.topics[lanes_.size()];
+    const FlowPlan::Topic& topic = plan.topics[recorded_.size()];
     const auto tally = tallies_.find(topic.program);
-    Lane lane{.channel = {},
-              .producer = nullptr,
-              .node = ParticipantId(only ? 0 : flow.node),
-              .held_back = scenario.time.pace.factor.has_value(),
-              .pacer = Pacer(scenario.time.pace, record.clock(), watch),
-              .tally = tally == tallies_.end() ? nullptr : &tally->second,
-              .source = system.graph().nodes[flow.node].name,
-              .watch = topic.watch};
+    RecordedFlow recorded{.channel = {},
+                          .producer = nullptr,
+                          .node = ParticipantId(only ? 0 : flow.node),
+                          .held_back = scenario.time.pace.factor.has_value(),
+                          .pacer = Pacer(scenario.time.pace, record.clock(), watch),
+                          .tally = tally == tallies_.end() ? nullptr : &tally->second,
+                          .source = system.graph().nodes[flow.node].name,
+                          .watch = topic.watch};
     if (topic.journaled && chosen(scenario.journal.record, topic.name) && (!only || flow.node == *only)) {
       const bool described = !output.type->schema.empty();
       ChannelOptions options;
@@ -77,59 +77,59 @@ FlowRecorder::FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRe
       options.in_digest = topic.in_digest;
       options.metadata["isochron.participant"] = system.graph().nodes[flow.node].name;
       options.message_encoding = described ? "cdr" : "raw";
-      lane.raw = !described && output.type->flat;
-      lane.channel = record.journal().channel(
+      recorded.raw = !described && output.type->flat;
+      recorded.channel = record.journal().channel(
           topic.name, {output.type->name, output.type->schema, described ? "ros2msg" : "raw"}, options);
-      lane.producer = one_thread ? together : &record.journal().producer(topic.name, ring);
+      recorded.producer = one_thread ? together : &record.journal().producer(topic.name, ring);
     }
-    lanes_.push_back(std::move(lane));
+    recorded_.push_back(std::move(recorded));
   }
 }
 
 void FlowRecorder::sent(const flow::Sent& message) {
   if (!begun_.load(std::memory_order_acquire)) begin();
-  Lane& lane = lanes_[message.flow];
-  if (lane.held_back || watch_.control().wishes()) hold_back(lane, message.time);
+  RecordedFlow& recorded = recorded_[message.flow];
+  if (recorded.held_back || watch_.control().wishes()) hold_back(recorded, message.time);
   if (drift_) {
-    drift_->progress(lane.node.index(), message.time);
+    drift_->progress(recorded.node.index(), message.time);
   } else if (message.when != WallTime{}) {
-    record_.progress(lane.node, message.time, message.when);
+    record_.progress(recorded.node, message.time, message.when);
   } else {
-    record_.progress(lane.node, message.time);
+    record_.progress(recorded.node, message.time);
   }
   newest_.store(message.time.ns(), std::memory_order_relaxed);
-  if (lane.tally != nullptr) lane.tally->take(*static_cast<const ProgramEvent*>(message.value));
-  if (lane.watch) lane.watch(message.value);
-  if (lane.producer == nullptr) return;
-  const std::size_t size = lane.raw ? message.type->size : message.type->encoded_size(message.value);
-  const std::span<std::byte> room = lane.producer->reserve(lane.channel, message.time, size);
+  if (recorded.tally != nullptr) recorded.tally->take(*static_cast<const ProgramEvent*>(message.value));
+  if (recorded.watch) recorded.watch(message.value);
+  if (recorded.producer == nullptr) return;
+  const std::size_t size = recorded.raw ? message.type->size : message.type->encoded_size(message.value);
+  const std::span<std::byte> room = recorded.producer->reserve(recorded.channel, message.time, size);
   if (room.data() == nullptr) return;
-  if (lane.raw) {
+  if (recorded.raw) {
     small_copy(room.data(), static_cast<const std::byte*>(message.value), size);
   } else {
     message.type->encode(message.value, room);
   }
-  lane.producer->commit();
+  recorded.producer->commit();
 }
 
 /// The pace counts from the first message: nodes may have waited for others before it.
 void FlowRecorder::begin() {
   const std::lock_guard lock(begin_mutex_);
   if (begun_.load(std::memory_order_relaxed)) return;
-  for (Lane& each : lanes_) each.pacer.begin(behind_);
+  for (RecordedFlow& each : recorded_) each.pacer.begin(behind_);
   begun_.store(true, std::memory_order_release);
 }
 
-void FlowRecorder::hold_back(Lane& lane, SimTime time) {
-  lane.held->store(true, std::memory_order_relaxed);
-  lane.pacer.wait_for(time);
+void FlowRecorder::hold_back(RecordedFlow& recorded, SimTime time) {
+  recorded.held->store(true, std::memory_order_relaxed);
+  recorded.pacer.wait_for(time);
   watch_.control().hold(time, record_.clock(), watch_.stop_flag());
-  lane.held->store(false, std::memory_order_relaxed);
+  recorded.held->store(false, std::memory_order_relaxed);
 }
 
 bool FlowRecorder::holds(std::string_view node) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-    return lane.held->load(std::memory_order_relaxed) && (node.empty() || node == lane.source);
+  return std::any_of(recorded_.begin(), recorded_.end(), [&](const RecordedFlow& recorded) {
+    return recorded.held->load(std::memory_order_relaxed) && (node.empty() || node == recorded.source);
   });
 }
 
@@ -181,8 +181,8 @@ std::vector<std::string> FlowRecorder::faults() const {
 
 std::vector<std::string> FlowRecorder::lateness() const {
   std::vector<std::string> all;
-  for (const Lane& lane : lanes_) {
-    if (std::string late = lane.pacer.lateness(); !late.empty() && all.empty()) all.push_back(std::move(late));
+  for (const RecordedFlow& recorded : recorded_) {
+    if (std::string late = recorded.pacer.lateness(); !late.empty() && all.empty()) all.push_back(std::move(late));
   }
   return all;
 }

@@ -2,7 +2,7 @@
 // What a run of flows leaves in the journal: every message on a channel for its flow, each node's progress in the
 // ledger, what programs did, and the wait-for graph of every stall.
 //
-// Threads: sent() as flow::Recorder says; stalled() from any thread.
+// Threads: sent() as flow::SentObserver says; stalled() from any thread.
 
 #include <atomic>
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace isochron {
 
-class FlowRecorder final : public flow::Recorder {
+class FlowRecorder final : public flow::SentObserver {
  public:
   /// With `only`: the flows of that node, which is the journal's only participant.
   FlowRecorder(const FlowPlan& plan, const Scenario& scenario, RunRecord& record, RunWatch& watch,
@@ -52,7 +52,7 @@ class FlowRecorder final : public flow::Recorder {
     void take(const ProgramEvent& event);
   };
   /// A flow's channel. Where flows may be told from different threads each has a producer of its own.
-  struct Lane {
+  struct RecordedFlow {
     ChannelId channel;
     Producer* producer;  // null = not journaled
     ParticipantId node;
@@ -65,12 +65,12 @@ class FlowRecorder final : public flow::Recorder {
     std::function<void(const void* value)> watch;
   };
   void begin();
-  void hold_back(Lane& lane, SimTime time);
+  void hold_back(RecordedFlow& recorded, SimTime time);
 
   RunRecord& record_;
   RunWatch& watch_;
   std::map<std::string, Tally> tallies_;
-  std::vector<Lane> lanes_;
+  std::vector<RecordedFlow> recorded_;
   std::atomic<bool> begun_{false};
   std::mutex begin_mutex_;
   WallSpan behind_;

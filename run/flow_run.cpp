@@ -71,7 +71,7 @@ flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecord
   };
   if (run.tap != nullptr)
     options.on_look = [&watch](const flow::WaitForGraph& graph) { watch.control().waiting(to_string(graph)); };
-  options.recorder = &recorder;
+  options.observer = &recorder;
   options.in_step = scenario.time.pace.factor || run.tap != nullptr;  // who is held back must not be far ahead
   options.processes = scenario.flows.processes;
   options.digest = false;  // the journal has one
@@ -173,7 +173,7 @@ class Network {
   std::unique_ptr<link::Carrier> carrier_;
 };
 
-void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport& report) {
+void describe_end(const flow::FlowOutcome& outcome, const RunWatch& watch, RunReport& report) {
   if (outcome.complete) return;
   report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
   for (const flow::NodeFailure& failure : outcome.failures) {
@@ -186,7 +186,7 @@ void describe_end(const flow::Outcome& outcome, const RunWatch& watch, RunReport
 /// that is killed the launcher removes it.
 class KeptSent {
  public:
-  KeptSent(const RunOptions& options, const Scenario& scenario, Disk& disk, flow::Recorder& next)
+  KeptSent(const RunOptions& options, const Scenario& scenario, Disk& disk, flow::SentObserver& next)
       : disk_(disk), path_((options.journal.empty() ? scenario.name : options.journal) + ".sent") {
     if (options.rendezvous == nullptr) return;
     auto file = disk.create(path_);
@@ -227,9 +227,9 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   report.in_order = scenario.flows.executor != flow::How::free;
   flow::Options how = flow_options(scenario, watch, recorder, clock, report.notes, 1, options);
   const KeptSent kept(options, scenario, disk, recorder);
-  if (kept.log() != nullptr) how.recorder = kept.log();
+  if (kept.log() != nullptr) how.observer = kept.log();
   if (options.rendezvous != nullptr) recorder.expect_behind(options.rendezvous->behind());
-  flow::Outcome outcome;
+  flow::FlowOutcome outcome;
   {
     const Observer observer(record, watch, recorder);
     link::Federation federation(network.carrier(), clock, network.roster(), network.options());
@@ -294,7 +294,7 @@ RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& op
   }
   RunReport report = report_of(scenario);
   report.in_order = scenario.flows.executor != flow::How::free;
-  flow::Outcome outcome;
+  flow::FlowOutcome outcome;
   const flow::Options how =
       flow_options(scenario, watch, run->recorder, clock, report.notes, graph.nodes.size(), options);
   {

@@ -77,17 +77,19 @@ void ProgramRecorder::joined(std::uint32_t program, const std::string& name, Fra
   }
 }
 
-ProgramEvent event_of(const programs::Happening& h, const std::vector<std::string>& programs,
-                      const std::vector<programs::Variable>& variables) {
+void fill(ProgramEvent& event, const programs::Happening& h, const std::vector<std::string>& programs,
+          const std::vector<programs::Variable>& variables) {
   using Kind = programs::Happening::Kind;
-  ProgramEvent event{h.at, programs::to_string(h.kind), "", h.stamp, {}};
+  event.at = h.at;
+  event.what = programs::to_string(h.kind);
+  event.about.clear();
   if (h.about != UINT32_MAX) {
     const bool message = h.kind == Kind::send || h.kind == Kind::receive;
     event.about = message ? programs[h.about] : variables[h.about].name;
   }
+  event.stamp = h.stamp;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(h.bytes.data());
   event.value.assign(bytes, bytes + h.bytes.size());
-  return event;
 }
 
 void ProgramRecorder::happened(const programs::Happening& h) {
@@ -104,22 +106,26 @@ void ProgramRecorder::happened(const programs::Happening& h) {
   }
   auto& channel = events_[h.program];
   if (!channel) channel = record_.journal().channel<ProgramEvent>(events_topic(programs_[h.program]));
-  producer_.write(*channel, h.at, event_of(h, programs_, variables_));
+  fill(event_, h, programs_, variables_);
+  producer_.write(*channel, h.at, event_);
 }
 
 void ProgramRecorder::charge(std::uint32_t program, const programs::Charge& charge) {
-  const Fraction speed = speeds_[program];
-  producer_.write(computes_[program], last_,
-                  ComputeRecord{static_cast<std::uint8_t>(charge.kind),
-                                charge.others_run,
-                                charge.link,
-                                charge.ask,
-                                charge.total.ns(),
-                                charge.resumed.ns(),
-                                speed.numerator,
-                                speed.denominator,
-                                {},
-                                charge.printed});
+  compute_.kind = static_cast<std::uint8_t>(charge.kind);
+  compute_.others_run = charge.others_run;
+  compute_.link = charge.link;
+  compute_.ask = charge.ask;
+  compute_.total_ns = charge.total.ns();
+  compute_.resumed_ns = charge.resumed.ns();
+  compute_.packed.clear();
+  compute_.printed = charge.printed;
+  write(program);
+}
+
+void ProgramRecorder::write(std::uint32_t program) {
+  compute_.speed_numerator = speeds_[program].numerator;
+  compute_.speed_denominator = speeds_[program].denominator;
+  producer_.write(computes_[program], last_, compute_);
 }
 
 void ProgramRecorder::clock(std::uint32_t program, std::uint32_t link, std::span<const std::byte> values) {
@@ -132,11 +138,15 @@ void ProgramRecorder::order(std::uint32_t program, std::span<const std::byte> or
 
 void ProgramRecorder::packed(std::uint32_t program, std::uint8_t kind, std::uint32_t link,
                              std::span<const std::byte> what) {
-  const Fraction speed = speeds_[program];
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(what.data());
-  ComputeRecord record{kind, false, link, 0, 0, 0, speed.numerator, speed.denominator, {}, 0};
-  record.packed.assign(bytes, bytes + what.size());
-  producer_.write(computes_[program], last_, record);
+  compute_.kind = kind;
+  compute_.others_run = false;
+  compute_.link = link;
+  compute_.ask = 0;
+  compute_.total_ns = compute_.resumed_ns = 0;
+  compute_.packed.assign(bytes, bytes + what.size());
+  compute_.printed = 0;
+  write(program);
 }
 
 void ProgramRecorder::turn(const programs::Turn& turn) {
@@ -145,9 +155,12 @@ void ProgramRecorder::turn(const programs::Turn& turn) {
     channel = record_.journal().channel<TurnRecord>(std::string(turns_prefix) + programs_[turn.program],
                                                     {.in_digest = false});
   }
-  const bool preempted = turn.preempted_by != programs::Turn::nobody;
-  producer_.write(*channel, turn.from,
-                  TurnRecord{turn.asked, turn.from, turn.to, preempted ? programs_[turn.preempted_by] : std::string()});
+  turn_.asked = turn.asked;
+  turn_.from = turn.from;
+  turn_.to = turn.to;
+  turn_.preempted_by.clear();
+  if (turn.preempted_by != programs::Turn::nobody) turn_.preempted_by = programs_[turn.preempted_by];
+  producer_.write(*channel, turn.from, turn_);
 }
 
 std::shared_ptr<const programs::ComputeTape> load_tape(const std::string& journal, const std::string& program,

@@ -52,8 +52,8 @@ ISOCHRON_MESSAGE(TurnRecord, "isochron_msgs/msg/Turn", asked, from, to, preempte
 inline constexpr std::string_view turns_prefix = "/turns/";
 
 /// A happening as it is recorded; `programs` and `variables` give its names.
-ProgramEvent event_of(const programs::Happening& happening, const std::vector<std::string>& programs,
-                      const std::vector<programs::Variable>& variables);
+void fill(ProgramEvent& event, const programs::Happening& happening, const std::vector<std::string>& programs,
+          const std::vector<programs::Variable>& variables);
 
 /// What a program printed until then. Bytes that are not UTF-8 are written as \xNN.
 struct OutputText {
@@ -80,6 +80,7 @@ class ProgramRecorder final : public programs::Recorder {
 
  private:
   void packed(std::uint32_t program, std::uint8_t kind, std::uint32_t link, std::span<const std::byte> what);
+  void write(std::uint32_t program);
   RunRecord& record_;
   Producer& producer_;  // the record's, unless another thread writes
   std::vector<std::string> programs_;
@@ -91,6 +92,9 @@ class ProgramRecorder final : public programs::Recorder {
   std::vector<ChannelId> computes_;
   std::vector<std::optional<ChannelId>> turns_;  // of those that had one: boards have none
   SimTime last_;
+  ProgramEvent event_;  // room for what is written, so that none is made for each
+  ComputeRecord compute_;
+  TurnRecord turn_;
 };
 
 /// The tape of one program ("predator/planner") of a recorded run. Throws InputError placed at `place`.

@@ -28,7 +28,7 @@ flow::AssemblyPlan plan_for(const flow::Options& options) {
   plan.split = true;
   plan.largest_message = options.largest_message;
   plan.settings.digest = options.digest;
-  plan.settings.recorder = options.recorder;
+  plan.settings.observer = options.observer;
   plan.settings.hold_limit = options.hold_limit;
   plan.settings.poison = options.poison;
   return plan;
@@ -57,7 +57,7 @@ RemoteNode::RemoteNode(flow::System& system, std::uint32_t self, const flow::Opt
   }
 }
 
-flow::Outcome RemoteNode::run() {
+flow::FlowOutcome RemoteNode::run() {
   since_ = looked_ = moved_ = clock_.now();
   federation_.start({[this](std::uint32_t from, std::span<const std::byte> bytes) { arrived(from, bytes); },
                      {},

@@ -7,7 +7,7 @@
 // Where nodes that are lost are started again (rendezvous.hpp) it keeps all that it sent, waits for those that are
 // lost, and stays until all have finished.
 //
-// Fails:    a peer that is lost, that fails or that breaks the rules ends the run here too: Outcome::failures names it
+// Fails:    a peer that is lost, that fails or that breaks the rules ends the run here too: FlowOutcome::failures names it
 //           and what waited for it. While a peer is silent, on_stall is told, within a second.
 // Threads:  run() blocks its caller.
 
@@ -35,7 +35,7 @@ class RemoteNode {
   RemoteNode(flow::System& system, std::uint32_t self, const flow::Options& options, link::Federation& federation,
              link::Carrier& carrier, Clock& clock);
 
-  flow::Outcome run();
+  flow::FlowOutcome run();
 
  private:
   struct ToPeer final : flow::Transport {
@@ -68,7 +68,7 @@ class RemoteNode {
   flow::Island island_;
   std::vector<std::unique_ptr<ToPeer>> ways_;
   std::vector<flow::NodeStatus> statuses_;
-  flow::Outcome outcome_;
+  flow::FlowOutcome outcome_;
   enum class Phase { gathering, running, leaving, over } phase_ = Phase::gathering;
   std::string farewell_;
   WallTime since_;   // of the phase

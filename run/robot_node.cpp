@@ -31,7 +31,7 @@ class RobotNode::Notes final : public ForwardingPlant, public programs::Recorder
     ForwardingPlant::write(variable, at, value);  // so that the program reads back what it holds
   }
   void happened(const programs::Happening& h) override {
-    did.emplace_back(h.program, event_of(h, programs_, variables()));
+    fill(did.emplace_back(h.program, ProgramEvent{}).second, h, programs_, variables());
   }
 
  private:

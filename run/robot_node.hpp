@@ -33,7 +33,7 @@ class RobotNode final : public flow::UserNode {
   void start(SimTime now) override;
   void finish(SimTime now) override;
   /// After finish(), in the process that ran it: what the programs did.
-  [[nodiscard]] const std::optional<programs::Outcome>& outcome() const { return outcome_; }
+  [[nodiscard]] const std::optional<programs::RunOutcome>& outcome() const { return outcome_; }
   [[nodiscard]] const programs::RobotSpec& robot() const { return robot_; }
   /// After finish(): null where it has none.
   [[nodiscard]] const RobotWires* wires() const { return wires_ ? &*wires_ : nullptr; }
@@ -54,7 +54,7 @@ class RobotNode final : public flow::UserNode {
   flow::Event<WorldWrites> writes_;
   std::vector<flow::Event<ProgramEvent>> did_;  // of each program
   std::unique_ptr<Notes> notes_;
-  std::optional<programs::Outcome> outcome_;
+  std::optional<programs::RunOutcome> outcome_;
   std::optional<BoardHost> boards_;
   std::optional<RobotWires> wires_;
   std::unique_ptr<programs::Companions> companions_;  // after the notes, which they write to

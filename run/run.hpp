@@ -16,7 +16,7 @@
 
 #include "core/clock.hpp"
 #include "core/disk.hpp"
-#include "expect/outcome.hpp"
+#include "expect/judgement.hpp"
 #include "journal/journal.hpp"
 #include "run/agents_report.hpp"
 #include "run/autopilot_report.hpp"
@@ -128,7 +128,7 @@ struct RunReport {
   std::optional<v2x::AirFigures> v2x;  // of runs whose agents talk by radio
   std::optional<AgentsReport> agents;
   std::vector<std::string> not_repeatable;  // who keeps it from being the same twice, and why; none = it repeats
-  std::vector<expect::Outcome> expectations;
+  std::vector<expect::Judgement> expectations;
   std::vector<std::string> notes;  // what the reader should know: degraded, dropped, late against the pace
   std::string journal;
   JournalSummary record;
@@ -140,7 +140,7 @@ struct RunReport {
 /// One JSON object, as `isochron run --json` ends with.
 std::string to_json(const RunReport& report);
 /// A JSON array, as the report has it under `expectations`.
-std::string to_json(const std::vector<expect::Outcome>& outcomes);
+std::string to_json(const std::vector<expect::Judgement>& outcomes);
 
 struct RunOptions {
   std::string journal;                              // "" = as the scenario says

@@ -48,12 +48,6 @@ class RunRecord {
   /// For runs whose coordinator keeps the ledger itself.
   void set_drift(SimSpan max, SimSpan p99, SimSpan p999, bool exact, std::vector<DriftSeries::Point> series);
 
-  /// Of those who take part in the run and have a coordinator of their own.
-  void drifted_too(SimSpan max, SimSpan p99) {
-    beside_max_ = std::max(beside_max_, max);
-    beside_p99_ = std::max(beside_p99_, p99);
-  }
-
   /// From now on the journal finds no space: a fault.
   void fill_disk() { disk_.fill(); }
 
@@ -81,7 +75,6 @@ class RunRecord {
   DriftLedger ledger_;
   rt::Histogram drift_;
   std::optional<Found> told_;
-  SimSpan beside_max_, beside_p99_;
   WallTime start_;
   WallTime looked_;
 };

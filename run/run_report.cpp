@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/foreign_text.hpp"
+#include "run/report_fields.hpp"
 #include "run/verdict.hpp"
 
 namespace isochron {
@@ -22,20 +23,25 @@ const char* to_string(RunReport::End end) {
   return "";
 }
 
+template <class C>
+double plain(Span<C> span) {
+  return span.seconds();
+}
+template <class T>
+const T& plain(const T& value) {
+  return value;
+}
+
+Json figures_of(const auto& report) {
+  Json json = Json::object();
+  for_each_figure(report, [&](const char* key, const auto& value) { json[key] = plain(value); });
+  return json;
+}
+
 Json to_json(const Quantiles& q) { return {{"p50", q.p50.ns()}, {"p99", q.p99.ns()}, {"max", q.max.ns()}}; }
 
 Json to_json(const ProgramReport& p) {
-  Json json{{"name", p.name},
-            {"activations", p.activations},
-            {"overruns", p.overruns},
-            {"missed_deadlines", p.missed_deadlines},
-            {"preemptions", p.preemptions},
-            {"executed_s", p.executed.seconds()},
-            {"waited_s", p.waited.seconds()},
-            {"blocked_s", p.blocked.seconds()},
-            {"startup_cpu_s", p.startup.seconds()},
-            {"outsiders", p.outsiders},
-            {"outsiders_cpu_s", p.outsiders_cpu.seconds()}};
+  Json json = figures_of(p);
   if (!p.end.empty()) json["end"] = p.end;
   if (p.timing) {
     json["late_ns"] = to_json(p.timing->late);
@@ -44,91 +50,20 @@ Json to_json(const ProgramReport& p) {
   return json;
 }
 
-Json to_json(const HilTargetReport& t) {
-  return {{"name", t.name},
-          {"executed_s", t.executed_s},
-          {"free_s", t.free_s},
-          {"holds", t.holds},
-          {"held_s", t.held_s},
-          {"held_most_s", t.held_most_s},
-          {"held_by_world_s", t.held_by_world_s},
-          {"held_by_targets_s", t.held_by_targets_s},
-          {"held_by_programs_s", t.held_by_programs_s},
-          {"held_by_pace_s", t.held_by_pace_s},
-          {"world_waited_s", t.world_waited_s},
-          {"losses", t.losses},
-          {"links", t.links},
-          {"ping_s", t.ping_s},
-          {"latency_s", t.latency_s},
-          {"jitter_s", t.jitter_s},
-          {"latency_most_s", t.latency_most_s},
-          {"clock_offset_s", t.clock_offset_s},
-          {"clock_offset_end_s", t.clock_offset_end_s},
-          {"clock_jumps", t.clock_jumps},
-          {"clock_faults", t.clock_faults},
-          {"clock_rate", t.clock_rate},
-          {"late", t.late},
-          {"late_s", t.late_s}};
-}
-
 Json hil_json(const HilReport& report) {
-  Json targets = Json::array();
-  for (const HilTargetReport& target : report.targets) targets.push_back(to_json(target));
-  return {{"synced", report.synced},   {"link", report.link_cost},  {"requests", report.requests},
-          {"refused", report.refused}, {"verdict", report.verdict}, {"targets", targets}};
-}
-
-Json to_json(const AutopilotReport& a) {
-  return {{"name", a.name},
-          {"protocol", a.protocol},
-          {"where", a.where},
-          {"time", a.time},
-          {"every_s", a.every_s},
-          {"frames", a.frames},
-          {"answers", a.answers},
-          {"overruns", a.overruns},
-          {"missed", a.missed},
-          {"response_mean_s", a.response_mean_s},
-          {"response_most_s", a.response_most_s},
-          {"world_waited_s", a.waited_s},
-          {"world_waited_most_s", a.waited_most_s},
-          {"first_controls_s", a.first_s},
-          {"wrong_packets", a.wrong},
-          {"not_numbers", a.not_numbers},
-          {"strangers", a.strangers},
-          {"skipped", a.skipped},
-          {"ahead", a.ahead},
-          {"restarts", a.restarts},
-          {"losses", a.losses}};
-}
-
-Json to_json(const WireReport& w) {
-  return {{"name", w.name},
-          {"where", w.where},
-          {"sent", w.sent},
-          {"unheard", w.unheard},
-          {"taken", w.taken},
-          {"wrong", w.wrong},
-          {"first_wrong", w.first_wrong}};
-}
-
-Json to_json(const AgentClientReport& c) {
-  return {{"name", c.name},          {"agents", c.agents},     {"heartbeats", c.heartbeats},
-          {"waits", c.waits},        {"waited_s", c.waited_s}, {"oldest_s", c.oldest_s},
-          {"sent", c.sent},          {"received", c.received}, {"said_again", c.said_again},
-          {"dropped", c.dropped},    {"joins", c.joins},       {"began_later", c.began_later},
-          {"shut_down", c.shut_down}};
+  Json json = figures_of(report);
+  json["targets"] = Json::array();
+  for (const HilTargetReport& target : report.targets) json["targets"].push_back(figures_of(target));
+  return json;
 }
 
 Json agents_json(const AgentsReport& report) {
-  Json clients = Json::array(), dropped = Json::object();
-  for (const AgentClientReport& client : report.clients) clients.push_back(to_json(client));
-  for (const auto& [why, count] : report.dropped) dropped[why] = count;
-  return {{"clients", clients},
-          {"shot_down", report.shot_down},
-          {"stalled", report.stalled},
-          {"fenced", report.fenced},
-          {"dropped", dropped}};
+  Json json{{"clients", Json::array()}};
+  for (const AgentClientReport& client : report.clients) json["clients"].push_back(figures_of(client));
+  json.update(figures_of(report));
+  json["dropped"] = Json::object();
+  for (const auto& [why, count] : report.dropped) json["dropped"][why] = count;
+  return json;
 }
 
 Json to_json(const std::vector<expect::ShownValue>& values) {
@@ -143,7 +78,7 @@ Json to_json(const std::vector<expect::ShownValue>& values) {
   return json;
 }
 
-Json to_json(const expect::Outcome& outcome) {
+Json to_json(const expect::Judgement& outcome) {
   Json told = Json::array();
   for (const expect::Violation& violation : outcome.told) {
     told.push_back({{"at_s", violation.at.seconds()},
@@ -161,9 +96,9 @@ Json to_json(const expect::Outcome& outcome) {
 
 }  // namespace
 
-std::string to_json(const std::vector<expect::Outcome>& outcomes) {
+std::string to_json(const std::vector<expect::Judgement>& outcomes) {
   Json all = Json::array();
-  for (const expect::Outcome& outcome : outcomes) all.push_back(to_json(outcome));
+  for (const expect::Judgement& outcome : outcomes) all.push_back(to_json(outcome));
   return json_text(all);
 }
 
@@ -215,11 +150,11 @@ std::string to_json(const RunReport& report) {
   if (report.hil) json["hil"] = hil_json(*report.hil);
   if (!report.autopilots.empty()) {
     json["autopilots"] = Json::array();
-    for (const AutopilotReport& one : report.autopilots) json["autopilots"].push_back(to_json(one));
+    for (const AutopilotReport& one : report.autopilots) json["autopilots"].push_back(figures_of(one));
   }
   if (!report.wires.empty()) {
     json["wires"] = Json::array();
-    for (const WireReport& one : report.wires) json["wires"].push_back(to_json(one));
+    for (const WireReport& one : report.wires) json["wires"].push_back(figures_of(one));
   }
   if (report.v2x) json["v2x"] = Json::parse(v2x::to_json(*report.v2x));
   if (report.agents) json["agents"] = agents_json(*report.agents);

@@ -5,11 +5,9 @@
 namespace isochron {
 namespace {
 
-std::string name_of(const world::Sensor& sensor) { return sensor.spec().robot + "/" + sensor.spec().name; }
-
 /// The name of one output's record in the journal, without its first slash.
 std::string topic_of(const world::Sensor& sensor, const world::Output& output) {
-  return name_of(sensor) + (output.name.empty() ? "" : "/" + output.name);
+  return sensor.full_name() + (output.name.empty() ? "" : "/" + output.name);
 }
 
 }  // namespace
@@ -43,7 +41,7 @@ bool SensorFaults::add(const Mark& mark, SimTime until, world::SensorSet& sensor
     fault.sensor = found->sensor;
     fault.field = std::move(*found);
   } else {
-    while (fault.sensor < sensors.size() && name_of(sensors[fault.sensor]) != mark.about) ++fault.sensor;
+    while (fault.sensor < sensors.size() && sensors[fault.sensor].full_name() != mark.about) ++fault.sensor;
     if (fault.sensor == sensors.size()) return false;
   }
   faults_.push_back(std::move(fault));

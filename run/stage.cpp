@@ -106,7 +106,7 @@ void Stage::check_biases(const Scenario& scenario) const {
 
 const world::Reading* Stage::reading(std::uint32_t sensor, SimTime at) const {
   const world::Sensor& from = (*sensors_)[sensor];
-  const auto blind = faults_.blind_since(from.spec().robot + "/" + from.spec().name, at);
+  const auto blind = faults_.blind_since(from.full_name(), at);
   return from.latest_at(blind.value_or(at));
 }
 
@@ -180,7 +180,7 @@ std::vector<ChannelDefinition> Stage::reading_channels() const {
     const world::Sensor& sensor = (*sensors_)[i];
     for (const world::Output& output : sensor.outputs()) {
       const std::string topic =
-          "/" + sensor.spec().robot + "/" + sensor.spec().name + (output.name.empty() ? "" : "/" + output.name);
+          "/" + sensor.full_name() + (output.name.empty() ? "" : "/" + output.name);
       all.push_back({topic, {output.message_name, output.schema}, {}});
     }
   }

@@ -11,19 +11,6 @@ namespace {
 
 using world::World;
 
-/// Runs f; mistakes that know no place of their own are placed at the vehicle.
-template <class F>
-void placed(const Place& place, std::vector<Mistake>& mistakes, F f) {
-  try {
-    f();
-  } catch (const InputError& error) {
-    for (Mistake mistake : error.mistakes()) {
-      if (mistake.place.file.empty()) mistake.place = place;
-      mistakes.push_back(std::move(mistake));
-    }
-  }
-}
-
 world::CarSettings car_settings(const VehicleSection& section) {
   world::CarSettings settings = section.car;
   settings.tyre = section.car.tyres;
@@ -117,14 +104,14 @@ void add_vehicles(const Scenario& scenario, World& world) {
     }
   }
   std::shared_ptr<const world::Ground> ground;
-  placed(scenario.place_of("vehicles"), mistakes,
-         [&] { ground = std::make_shared<const world::Ground>(world.engine()); });
+  collect_mistakes(scenario.place_of("vehicles"), mistakes,
+                   [&] { ground = std::make_shared<const world::Ground>(world.engine()); });
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
   const std::vector<std::uint32_t> traffic = bodies_of_traffic(scenario, world.engine());
   bodies.insert(bodies.end(), traffic.begin(), traffic.end());
   for (const auto& [name, section] : scenario.vehicles) {
-    placed(section.place, mistakes,
-           [&, &name = name, &section = section] { add_vehicle(name, section, world, ground, bodies); });
+    collect_mistakes(section.place, mistakes,
+                     [&, &name = name, &section = section] { add_vehicle(name, section, world, ground, bodies); });
   }
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }

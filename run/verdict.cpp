@@ -70,7 +70,7 @@ std::string expectations(const RunReport& report) {
   const std::size_t all = report.expectations.size();
   if (all == 0) return "";
   const auto count = [&](expect::Verdict verdict) {
-    return static_cast<std::size_t>(std::ranges::count(report.expectations, verdict, &expect::Outcome::verdict));
+    return static_cast<std::size_t>(std::ranges::count(report.expectations, verdict, &expect::Judgement::verdict));
   };
   const std::size_t held = count(expect::Verdict::held), violated = count(expect::Verdict::violated);
   if (held == all) return all == 1 ? " · the expectation held" : " · all " + std::to_string(all) + " expectations held";

@@ -205,8 +205,8 @@ void SensorNode::sample(Tick& tick) {
   ++tick.number;
   const world::Reading* reading = sensor_.take(mirror_.stage().view());
   sample_.next_at(sensor_.next_sample());
-  const std::string name = sensor_.spec().robot + "/" + sensor_.spec().name;
-  if (reading == nullptr || mirror_.stage().faults().blind_since(name, reading->available())) return;
+  if (reading == nullptr) return;
+  if (mirror_.stage().faults().blind_since(sensor_.full_name(), reading->available())) return;
   for (std::size_t i = 0; i < senders_.size(); ++i) senders_[i](*reading, i);
 }
 

@@ -89,7 +89,7 @@ void WorldPlant::add_motors(const std::string& robot, std::uint32_t body) {
 
 void WorldPlant::add_sensor(std::uint32_t index) {
   const world::Sensor& sensor = stage_.sensors()[index];
-  const std::string name = sensor.spec().robot + "/" + sensor.spec().name;
+  const std::string& name = sensor.full_name();
   if (const auto plain = plain_type(sensor.spec(), stage_.catalog())) {
     add({name, plain->name, plain->size, true, false}, Kind::reading, index);
     const auto more = plain_more(sensor.spec());
@@ -203,7 +203,7 @@ SimTime WorldPlant::holds_until(std::uint32_t variable, SimTime at) const {
   const world::Sensor& sensor = stage_.sensors()[source.index];
   const world::SensorSpec& spec = sensor.spec();
   const bool at_once = spec.period > SimSpan::zero() && spec.acquire == SimSpan::zero();
-  if (!at_once || stage_.faults().blind_since(spec.robot + "/" + spec.name, at)) return at;
+  if (!at_once || stage_.faults().blind_since(sensor.full_name(), at)) return at;
   return std::min(sensor.next_available(at), sensor.next_sample());
 }
 

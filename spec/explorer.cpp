@@ -23,7 +23,7 @@ struct NoHub {
 };
 
 /// The hash of what each flow carried.
-class SentHashes : public flow::Recorder {
+class SentHashes : public flow::SentObserver {
  public:
   explicit SentHashes(std::size_t flows) : hashes(flows, 0) {}
   void sent(const flow::Sent& message) override {
@@ -43,7 +43,7 @@ class Explorer {
     }
     for (const flow::Connection& connection : graph.connections) system_.connect(connection.output, connection.input);
     flow::AssemblyPlan plan;
-    plan.settings.recorder = &sent_;
+    plan.settings.observer = &sent_;
     plan.settings.digest = false;
     assembly_ = std::make_unique<flow::Assembly>(system_, plan);
     for (flow::Node* node : assembly_->nodes()) {

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 class TraceWriter {
  public:
   explicit TraceWriter(const RunData& run) {
-    for (const Lane& lane : run.lanes) place_of(lane.program);
+    for (const ProgramTrack& track : run.tracks) place_of(track.program);
   }
   ~TraceWriter() { flush(); }
 
@@ -104,19 +104,19 @@ class TraceWriter {
   std::uint64_t arrows_ = 0;
 };
 
-void write_lane(TraceWriter& trace, const Lane& lane) {
-  const TraceWriter::Where where = trace.place_of(lane.program);
-  for (const CoreTurn& turn : lane.turns) {
+void write_track(TraceWriter& trace, const ProgramTrack& track) {
+  const TraceWriter::Where where = trace.place_of(track.program);
+  for (const CoreTurn& turn : track.turns) {
     Json more{{"ready_since_s", turn.asked_s}};
     if (!turn.preempted_by.empty()) more["preempted_by"] = turn.preempted_by;
     trace.span("executes", "turns", where, turn.from_s, turn.to_s, std::move(more));
   }
-  if (lane.turns.empty()) {
-    for (const Activation& one : lane.activations) {
+  if (track.turns.empty()) {
+    for (const Activation& one : track.activations) {
       trace.span("activation", "activations", where, one.begin_s, one.end_s, {{"due_s", one.due_s}});
     }
   }
-  for (const Happened& one : lane.happened) {
+  for (const Happened& one : track.happened) {
     if (one.what == "receive") {
       trace.arrow(trace.place_of(one.about), one.since_s, where, one.at_s);
     } else {
@@ -139,13 +139,13 @@ void write_marks(TraceWriter& trace, const std::string& file) {
 int export_trace(const std::string& journal) {
   PosixDisk disk;
   const RunData run = load_run(disk, journal);
-  if (run.lanes.empty()) {
+  if (run.tracks.empty()) {
     throw InputError({journal, 0, 0}, "has no schedule: no program's doings are in it",
                      "controllers in libraries have none in mode callback");
   }
   TraceWriter trace(run);
   trace.begin();
-  for (const Lane& lane : run.lanes) write_lane(trace, lane);
+  for (const ProgramTrack& track : run.tracks) write_track(trace, track);
   for (const Point& point : run.drift) trace.counter("drift_s", point.x, point.y);
   write_marks(trace, journal);
   trace.end();

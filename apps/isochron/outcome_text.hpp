@@ -5,7 +5,7 @@
 
 #include "apps/isochron/terminal.hpp"
 #include "core/time_text.hpp"
-#include "expect/outcome.hpp"
+#include "expect/judgement.hpp"
 
 namespace isochron::app {
 
@@ -15,7 +15,7 @@ inline std::string view_command(const std::string& journal, SimTime at) {
 }
 
 /// "held      apart: held at 2001 samples"
-inline std::string outcome_line(const expect::Outcome& outcome) {
+inline std::string outcome_line(const expect::Judgement& outcome) {
   const std::string verdict = outcome.verdict == expect::Verdict::held       ? green("held    ")
                               : outcome.verdict == expect::Verdict::violated ? red("violated")
                                                                              : yellow("unseen  ");

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "apps/isochron/report_chart.hpp"
 #include "apps/isochron/report_html.hpp"
-#include "core/cdr.hpp"
-#include "journal/mcap_reader.hpp"
+#include "apps/isochron/report_states.hpp"
 #include "run/aircraft.hpp"
 #include "view/decimate.hpp"
 
@@ -53,13 +51,10 @@ class Reader {
   double last_ = -1;
 };
 
-std::string cell(const std::string& text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
-
 std::string row(const AircraftFigures& a, std::size_t run) {
   const bool battery = a.voltage_least < 1e299;
   const auto of_battery = [&](const std::string& text) { return cell(battery ? text : "–"); };
-  return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(a.name) + "</th>" +
-         cell(number_text(a.distance) + " m") + cell(number_text(a.height_most, 3) + " m") +
+  return row_head(run, a.name) + cell(number_text(a.distance) + " m") + cell(number_text(a.height_most, 3) + " m") +
          cell(number_text(a.speed_most, 3) + " m/s") + cell(number_text(a.airspeed_most, 3) + " m/s") +
          cell(number_text(degrees * a.tilt_most, 3) + "°") + of_battery(number_text(a.energy) + " J") +
          of_battery(number_text(a.flown_s > 0 ? a.energy / a.flown_s : 0, 3) + " W") +
@@ -83,23 +78,7 @@ std::string heights_of(const RunData& run, std::size_t index) {
 }  // namespace
 
 void load_aircraft(McapReader& reader, RunData& run) {
-  const double end_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
-  std::map<std::string, Reader> aircraft;
-  std::vector<std::string> topics;
-  for (const mcap::Channel& channel : reader.channels()) {
-    const mcap::Schema* schema = reader.schema_of(channel);
-    if (!channel.topic.starts_with(prefix) || schema == nullptr || schema->name != message_name<AircraftState>())
-      continue;
-    topics.push_back(channel.topic);
-    aircraft.emplace(channel.topic, Reader(channel.topic.substr(prefix.size()), end_s));
-  }
-  if (topics.empty()) return;
-  auto cursor = reader.messages({.topics = topics});
-  while (const auto message = cursor.next()) {
-    if (const auto state = cdr_read<AircraftState>(message->data); state.ok())
-      aircraft.at(message->channel->topic).take(*state);
-  }
-  for (auto& [topic, one] : aircraft) run.aircraft.push_back(one.finish());
+  read_states<Reader, AircraftState>(reader, prefix, run.aircraft);
 }
 
 std::string aircraft_section(const std::vector<RunData>& runs) {
@@ -111,13 +90,10 @@ std::string aircraft_section(const std::vector<RunData>& runs) {
   if (rows.empty()) return "";
   return "<h2>Aircraft</h2>" + charts +
          "<p class=\"soft\">Airspeed is against the wind with its gusts. Energy and power are what the battery gave; "
-         "an "
-         "aircraft without one has none.</p><div class=\"wide\"><table><thead><tr><th>run</th><th>aircraft</th>"
-         "<th class=\"n\">flew</th><th class=\"n\">highest</th><th class=\"n\">fastest</th>"
-         "<th class=\"n\">airspeed</th><th class=\"n\">leaned</th><th class=\"n\">energy</th><th class=\"n\">mean "
-         "power</th><th class=\"n\">most power</th><th class=\"n\">least voltage</th><th class=\"n\">charge "
-         "left</th></tr></thead><tbody>" +
-         rows + "</tbody></table></div>";
+         "an aircraft without one has none.</p>" +
+         table({"run", "aircraft", "#flew", "#highest", "#fastest", "#airspeed", "#leaned", "#energy", "#mean power",
+                "#most power", "#least voltage", "#charge left"},
+               rows);
 }
 
 }  // namespace isochron::app

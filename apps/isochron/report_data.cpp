@@ -41,7 +41,7 @@ class Loader {
     find_bodies();
     auto cursor = reader_.messages({.topics = topics()});
     while (const auto message = cursor.next()) take(*message);
-    for (auto& [name, lane] : lanes_) run_.lanes.push_back(std::move(lane));
+    for (auto& [name, track] : tracks_) run_.tracks.push_back(std::move(track));
     if (unreadable_ > 0) {
       run_.banners.push_back(std::to_string(unreadable_) + " records cannot be understood and are left out.");
     }
@@ -150,8 +150,8 @@ class Loader {
     run_.drift.push_back({drift->until.seconds(), drift->drift_s});
   }
 
-  Lane& lane(const std::string& program) {
-    Lane& found = lanes_[program];
+  ProgramTrack& track(const std::string& program) {
+    ProgramTrack& found = tracks_[program];
     found.program = program;
     return found;
   }
@@ -159,7 +159,7 @@ class Loader {
   void take_event(const MessageView& message, const std::string& program) {
     const auto event = cdr_read<ProgramEvent>(message.data);
     if (!event.ok()) return void(++unreadable_);
-    Lane& of = lane(program);
+    ProgramTrack& of = track(program);
     const double at = event->at.seconds();
     if (event->what == "release") {
       of.activations.push_back({event->stamp.seconds(), at, at});
@@ -174,7 +174,7 @@ class Loader {
   void take_turn(const MessageView& message, const std::string& program) {
     auto turn = cdr_read<TurnRecord>(message.data);
     if (!turn.ok()) return void(++unreadable_);
-    lane(program).turns.push_back(
+    track(program).turns.push_back(
         {turn->asked.seconds(), turn->from.seconds(), turn->to.seconds(), std::move(turn->preempted_by)});
   }
 
@@ -182,7 +182,7 @@ class Loader {
     const auto hold = cdr_read<HoldRecord>(message.data);
     if (!hold.ok()) return void(++unreadable_);
     const std::string whom = hold->by.empty() ? hold->cause : hold->by;
-    lane(hold->target)
+    track(hold->target)
         .happened.push_back({hold->answered.seconds(), "held", seconds_text(hold->held_s) + " by " + whom, 0});
   }
 
@@ -190,14 +190,14 @@ class Loader {
     const auto record = cdr_read<ComputeRecord>(message.data);
     if (!record.ok()) return void(++unreadable_);
     if (record->kind >= first_packed) return;
-    lane(program).charged_s = std::max(lane(program).charged_s, static_cast<double>(record->total_ns) * 1e-9);
+    track(program).charged_s = std::max(track(program).charged_s, static_cast<double>(record->total_ns) * 1e-9);
   }
 
   McapReader& reader_;
   RunData& run_;
   std::set<std::string> robots_;
   std::vector<std::pair<std::size_t, std::size_t>> bodies_of_pair_;
-  std::map<std::string, Lane> lanes_;
+  std::map<std::string, ProgramTrack> tracks_;
   std::uint64_t unreadable_ = 0;
 };
 
@@ -231,11 +231,11 @@ void say_damage(const McapReader& reader, RunData& run) {
 /// that far ahead of it, whatever the ledger of simulated progress says.
 void charge_free_computing(RunData& run) {
   if (run.mode != "callback" || !run.ending) return;
-  for (const Lane& lane : run.lanes) {
-    const double ahead = lane.charged_s - run.ending->simulated_s;
+  for (const ProgramTrack& track : run.tracks) {
+    const double ahead = track.charged_s - run.ending->simulated_s;
     if (ahead <= run.ending->drift_max_s) continue;
     run.ending->drift_max_s = ahead;
-    run.notes.push_back(lane.program + " computed longer than the world lasted: computing is free in callback mode");
+    run.notes.push_back(track.program + " computed longer than the world lasted: computing is free in callback mode");
   }
 }
 
@@ -246,7 +246,7 @@ std::optional<double> RunData::bound_s() const { return ending ? ending->promise
 std::uint64_t RunData::missed() const {
   std::uint64_t all = 0;
   if (!ending) return all;
-  for (const ProgramFigures& program : ending->programs) all += program.missed;
+  for (const ProgramReport& program : ending->programs) all += program.missed_deadlines;
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/disk.hpp"
+#include "run/run.hpp"
 
 namespace isochron::app {
 
@@ -54,20 +55,12 @@ struct Happened {
 };
 
 /// What one program did.
-struct Lane {
+struct ProgramTrack {
   std::string program;  // "predator/planner"
   std::vector<Activation> activations;
   std::vector<CoreTurn> turns;  // none where it had no virtual core: a board, the wall clock
   std::vector<Happened> happened;
   double charged_s = 0;  // computing time on its tape
-};
-
-/// A row of the per-program table, as the run reported it.
-struct ProgramFigures {
-  std::string name, end;
-  std::uint64_t activations = 0, overruns = 0, missed = 0, preemptions = 0;
-  double executed_s = 0, waited_s = 0, blocked_s = 0;
-  std::vector<double> wall_clock_s;  // in real time: late p50, p99, max, response p50, p99, max; else empty
 };
 
 /// What became of one expectation.
@@ -82,25 +75,6 @@ struct WallShare {
   double seconds = 0;
 };
 
-/// Hardware in the loop: how one target was held, and what its link was like.
-struct TargetFigures {
-  std::string name;
-  std::uint64_t holds = 0, late = 0, clock_faults = 0, losses = 0;
-  double executed_s = 0, held_s = 0, held_most_s = 0, by_world_s = 0, by_targets_s = 0, by_pace_s = 0;
-  double world_waited_s = 0, latency_s = 0, jitter_s = 0;
-};
-struct AutopilotFigures {
-  std::string name, protocol, where, time;
-  std::uint64_t frames = 0, overruns = 0, missed = 0, wrong = 0, restarts = 0, losses = 0;
-  double every_s = 0, response_mean_s = 0, response_most_s = 0, world_waited_s = 0;
-};
-
-struct HilFigures {
-  std::string verdict, link;
-  bool synced = true;
-  std::vector<TargetFigures> targets;
-};
-
 /// Radio: what was delivered how far and how late, and what became of the rest.
 struct V2xFigures {
   std::uint64_t messages = 0;
@@ -108,19 +82,6 @@ struct V2xFigures {
   Line delivery;  // share delivered over metres
   Line latency;   // share delivered within so many milliseconds
   double latency_mean_s = 0, latency_p99_s = 0, latency_max_s = 0, busy_mean = 0, busy_max = 0;
-};
-
-/// Many agents: how one client kept up with the others.
-struct ClientFigures {
-  std::string name;
-  std::uint64_t agents = 0, heartbeats = 0, waits = 0, sent = 0, received = 0, said_again = 0, dropped = 0;
-  std::uint64_t joins = 0, began_later = 0, shut_down = 0;
-  double waited_s = 0, oldest_s = 0;
-};
-struct AgentFigures {
-  std::vector<ClientFigures> clients;
-  std::uint64_t shot_down = 0, stalled = 0, fenced = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> dropped;
 };
 
 /// What one vehicle did; the lower half is of those with wheels.
@@ -159,13 +120,14 @@ struct Figures {
   double drift_max_s = 0, drift_p99_s = 0, drift_p999_s = 0;
   std::optional<double> promised_s;  // the most drift that its mode promised
   bool drift_exact = true;
-  std::vector<ProgramFigures> programs;
+  std::vector<ProgramReport> programs;
   std::vector<ExpectationFigures> expectations;
   std::vector<WallShare> shares;
-  std::optional<HilFigures> hil;
-  std::vector<AutopilotFigures> autopilots;
+  std::optional<HilReport> hil;
+  std::vector<AutopilotReport> autopilots;
+  std::vector<WireReport> wires;
   std::optional<V2xFigures> v2x;
-  std::optional<AgentFigures> agents;
+  std::optional<AgentsReport> agents;
 };
 
 struct RunData {
@@ -182,7 +144,7 @@ struct RunData {
   Line drift;  // seconds of drift; each point is the most since the one before
   std::vector<PairDistance> pairs;
   std::vector<Variable> variables;
-  std::vector<Lane> lanes;
+  std::vector<ProgramTrack> tracks;
   std::vector<VehicleFigures> vehicles;
   std::vector<AircraftFigures> aircraft;
 

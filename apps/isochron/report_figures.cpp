@@ -1,11 +1,14 @@
 #include "apps/isochron/report_figures.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
 
 #include "core/foreign_text.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
+#include "run/report_fields.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/value.hpp"
 #include "v2x/comm/figures.hpp"
@@ -37,68 +40,56 @@ std::uint64_t count(const Json& object, const char* key) {
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
-ProgramFigures program_of(const Json& json) {
-  ProgramFigures p;
-  p.name = text(json, "name");
+// What is not there, or is of another kind, stays as it is.
+void take(const Json& json, std::string& value) {
+  if (json.is_string()) value = json.get<std::string>();
+}
+void take(const Json& json, bool& value) {
+  if (json.is_boolean()) value = json.get<bool>();
+}
+template <std::unsigned_integral T>
+void take(const Json& json, T& value) {
+  if (json.is_number_unsigned()) value = json.get<T>();
+}
+void take(const Json& json, double& value) {
+  if (json.is_number()) value = json.get<double>();
+}
+template <class C>
+void take(const Json& json, Span<C>& value) {
+  if (json.is_number()) value = Span<C>::from_ns(std::llround(1e9 * json.get<double>()));
+}
+
+template <class Report>
+Report report_of(const Json& json) {
+  Report report;
+  for_each_figure(report, [&](const char* key, auto& value) { take(member(json, key), value); });
+  return report;
+}
+template <class Report>
+std::vector<Report> reports_of(const Json& list) {
+  std::vector<Report> reports;
+  if (!list.is_array()) return reports;
+  for (const Json& one : list) reports.push_back(report_of<Report>(one));
+  return reports;
+}
+
+Quantiles quantiles_of(const Json& json) {
+  const auto span = [&](const char* key) { return WallSpan::from_ns(std::llround(number(json, key))); };
+  return {span("p50"), span("p99"), span("max")};
+}
+
+ProgramReport program_of(const Json& json) {
+  auto p = report_of<ProgramReport>(json);
   p.end = text(json, "end");
-  p.activations = count(json, "activations");
-  p.overruns = count(json, "overruns");
-  p.missed = count(json, "missed_deadlines");
-  p.preemptions = count(json, "preemptions");
-  p.executed_s = number(json, "executed_s");
-  p.waited_s = number(json, "waited_s");
-  p.blocked_s = number(json, "blocked_s");
-  for (const char* what : {"late_ns", "response_ns"}) {
-    if (!member(json, what).is_object()) continue;
-    for (const char* quantile : {"p50", "p99", "max"})
-      p.wall_clock_s.push_back(1e-9 * number(member(json, what), quantile));
+  if (member(json, "late_ns").is_object()) {
+    p.timing = Timing{quantiles_of(member(json, "late_ns")), quantiles_of(member(json, "response_ns"))};
   }
   return p;
 }
 
-TargetFigures target_of(const Json& json) {
-  TargetFigures t;
-  t.name = text(json, "name");
-  t.holds = count(json, "holds");
-  t.late = count(json, "late");
-  t.clock_faults = count(json, "clock_faults");
-  t.losses = count(json, "losses");
-  t.executed_s = number(json, "executed_s");
-  t.held_s = number(json, "held_s");
-  t.held_most_s = number(json, "held_most_s");
-  t.by_world_s = number(json, "held_by_world_s");
-  t.by_targets_s = number(json, "held_by_targets_s");
-  t.by_pace_s = number(json, "held_by_pace_s");
-  t.world_waited_s = number(json, "world_waited_s");
-  t.latency_s = number(json, "latency_s");
-  t.jitter_s = number(json, "jitter_s");
-  return t;
-}
-
-AutopilotFigures autopilot_of(const Json& json) {
-  AutopilotFigures a;
-  a.name = text(json, "name");
-  a.protocol = text(json, "protocol");
-  a.where = text(json, "where");
-  a.time = text(json, "time");
-  a.frames = count(json, "frames");
-  a.overruns = count(json, "overruns");
-  a.missed = count(json, "missed");
-  a.wrong = count(json, "wrong_packets") + count(json, "not_numbers");
-  a.restarts = count(json, "restarts");
-  a.losses = count(json, "losses");
-  a.every_s = number(json, "every_s");
-  a.response_mean_s = number(json, "response_mean_s");
-  a.response_most_s = number(json, "response_most_s");
-  a.world_waited_s = number(json, "world_waited_s");
-  return a;
-}
-
-HilFigures hil_of(const Json& json) {
-  HilFigures hil{text(json, "verdict"), text(json, "link"), member(json, "synced") != Json(false), {}};
-  if (const Json& targets = member(json, "targets"); targets.is_array()) {
-    for (const Json& target : targets) hil.targets.push_back(target_of(target));
-  }
+HilReport hil_of(const Json& json) {
+  auto hil = report_of<HilReport>(json);
+  hil.targets = reports_of<HilTargetReport>(member(json, "targets"));
   return hil;
 }
 
@@ -146,32 +137,9 @@ V2xFigures v2x_of(const Json& json) {
   return v;
 }
 
-ClientFigures client_of(const Json& json) {
-  ClientFigures c;
-  c.name = text(json, "name");
-  c.agents = count(json, "agents");
-  c.heartbeats = count(json, "heartbeats");
-  c.waits = count(json, "waits");
-  c.sent = count(json, "sent");
-  c.received = count(json, "received");
-  c.said_again = count(json, "said_again");
-  c.dropped = count(json, "dropped");
-  c.joins = count(json, "joins");
-  c.began_later = count(json, "began_later");
-  c.shut_down = count(json, "shut_down");
-  c.waited_s = number(json, "waited_s");
-  c.oldest_s = number(json, "oldest_s");
-  return c;
-}
-
-AgentFigures agents_of(const Json& json) {
-  AgentFigures agents;
-  if (const Json& clients = member(json, "clients"); clients.is_array()) {
-    for (const Json& client : clients) agents.clients.push_back(client_of(client));
-  }
-  agents.shot_down = count(json, "shot_down");
-  agents.stalled = count(json, "stalled");
-  agents.fenced = count(json, "fenced");
+AgentsReport agents_of(const Json& json) {
+  auto agents = report_of<AgentsReport>(json);
+  agents.clients = reports_of<AgentClientReport>(member(json, "clients"));
   if (const Json& dropped = member(json, "dropped"); dropped.is_object()) {
     for (const auto& item : dropped.items()) {
       agents.dropped.emplace_back(item.key(), count(dropped, item.key().c_str()));
@@ -229,9 +197,8 @@ void take_figures(const std::string& report_text, RunData& run) {
     }
   }
   if (const Json& hil = member(json, "hil"); hil.is_object()) ending.hil = hil_of(hil);
-  if (const Json& autopilots = member(json, "autopilots"); autopilots.is_array()) {
-    for (const Json& one : autopilots) ending.autopilots.push_back(autopilot_of(one));
-  }
+  ending.autopilots = reports_of<AutopilotReport>(member(json, "autopilots"));
+  ending.wires = reports_of<WireReport>(member(json, "wires"));
   if (const Json& v2x = member(json, "v2x"); v2x.is_object()) ending.v2x = v2x_of(v2x);
   if (const Json& agents = member(json, "agents"); agents.is_object()) ending.agents = agents_of(agents);
   ending.shares = shares_of(member(json, "wall_shares_s"), ending.wall_s);

@@ -58,4 +58,20 @@ std::string letter(std::size_t run) {
   return run < 26 ? std::string(1, static_cast<char>('A' + run)) : std::to_string(run + 1);
 }
 
+std::string cell(std::string_view text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
+std::string cell(std::uint64_t count) { return cell(count); }
+
+std::string row_head(std::size_t run, std::string_view name) {
+  return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(name) + "</th>";
+}
+
+std::string table(std::initializer_list<std::string_view> columns, std::string_view rows) {
+  std::string out = "<div class=\"wide\"><table><thead><tr>";
+  for (const std::string_view column : columns) {
+    const bool number = column.starts_with('#');
+    out += (number ? "<th class=\"n\">" : "<th>") + std::string(column.substr(number ? 1 : 0)) + "</th>";
+  }
+  return out + "</tr></thead><tbody>" + std::string(rows) + "</tbody></table></div>";
+}
+
 }  // namespace isochron::app

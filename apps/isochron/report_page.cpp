@@ -54,19 +54,17 @@ std::string drift_section(const std::vector<RunData>& runs) {
 }
 
 std::string distance_table(const std::vector<Curve>& curves) {
-  std::string out =
-      "<div class=\"wide\"><table><thead><tr><th>run</th><th class=\"n\">least</th><th class=\"n\">mean</th><th "
-      "class=\"n\">most</th></tr></thead><tbody>";
+  std::string rows;
   for (const Curve& curve : curves) {
     double least = 1e300, most = 0, sum = 0;
     for (const Point& p : *curve.line) least = std::min(least, p.y), most = std::max(most, p.y), sum += p.y;
-    out += "<tr><th scope=\"row\">" + letter(curve.run) + "</th>";
+    rows += "<tr><th scope=\"row\">" + letter(curve.run) + "</th>";
     for (const double value : {least, sum / static_cast<double>(curve.line->size()), most}) {
-      out += "<td class=\"n\">" + number_text(value) + " m</td>";
+      rows += cell(number_text(value) + " m");
     }
-    out += "</tr>";
+    rows += "</tr>";
   }
-  return out + "</tbody></table></div>";
+  return table({"run", "#least", "#mean", "#most"}, rows);
 }
 
 std::string pair_section(const std::string& name, const std::vector<Curve>& curves, const std::vector<RunData>& runs) {
@@ -197,7 +195,7 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
                                 comparison_section(runs) + scatter + drift_section(runs) + distance_section(runs) +
                                 vehicle_section(runs) + aircraft_section(runs) + variable_section(runs) +
                                 schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
-                                autopilot_section(runs) + agents_section(runs) + v2x_section(runs) +
+                                autopilot_section(runs) + wire_section(runs) + agents_section(runs) + v2x_section(runs) +
                                 wall_section(runs) + scenario_section(runs));
 }
 

@@ -23,6 +23,8 @@ std::string expectation_section(const std::vector<RunData>& runs);
 /// Hardware in the loop: who was held, for whom, and how long.
 std::string hil_section(const std::vector<RunData>& runs);
 std::string autopilot_section(const std::vector<RunData>& runs);
+/// What went over the wires of robots; "" where none has any.
+std::string wire_section(const std::vector<RunData>& runs);
 /// Radio between agents: delivery by distance, latency, and how busy the channel was.
 std::string v2x_section(const std::vector<RunData>& runs);
 /// Many agents: how each client kept up with the others.

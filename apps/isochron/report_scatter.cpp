@@ -132,25 +132,20 @@ std::string executors_text(const RunGroup& group, const std::vector<RunData>& ru
 
 std::string group_table(const std::vector<RunGroup>& groups, const std::vector<RunData>& runs,
                         const std::vector<Finals>& finals, const Signal& signal) {
-  std::string out =
-      "<div class=\"wide\"><table><thead><tr><th></th><th class=\"n\">runs</th><th>executors</th><th "
-      "class=\"n\">different runs</th><th class=\"n\">least at the end</th><th class=\"n\">most</th><th "
-      "class=\"n\">apart</th></tr></thead><tbody>";
+  std::string rows;
   for (const RunGroup& group : groups) {
     Spread spread;
     for (const std::size_t run : group.runs) {
       if (const auto found = finals[run].find(signal); found != finals[run].end()) spread.cover(found->second);
     }
     const std::size_t different = group.different(runs);
-    const auto cell = [&](double value) {
-      return "<td class=\"n\">" + (spread.empty() ? "–" : number_text(value, 6)) + "</td>";
-    };
-    out += "<tr><th scope=\"row\">" + escape(group.name) + "</th><td class=\"n\">" + std::to_string(group.runs.size()) +
-           "</td><td>" + escape(executors_text(group, runs)) + "</td><td class=\"n\"><span class=\"pill " +
-           (different == 1 ? "good" : "bad") + "\">" + std::to_string(different) + "</span></td>" + cell(spread.least) +
-           cell(spread.most) + cell(spread.width()) + "</tr>";
+    const auto number = [&](double value) { return cell(spread.empty() ? "–" : number_text(value, 6)); };
+    rows += "<tr><th scope=\"row\">" + escape(group.name) + "</th>" + cell(group.runs.size()) + "<td>" +
+            escape(executors_text(group, runs)) + "</td><td class=\"n\"><span class=\"pill " +
+            (different == 1 ? "good" : "bad") + "\">" + std::to_string(different) + "</span></td>" +
+            number(spread.least) + number(spread.most) + number(spread.width()) + "</tr>";
   }
-  return out + "</tbody></table></div>";
+  return table({"", "#runs", "executors", "#different runs", "#least at the end", "#most", "#apart"}, rows);
 }
 
 /// As people call it.

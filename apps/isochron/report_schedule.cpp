@@ -26,13 +26,13 @@ struct Bar {
   std::string preempted_by;
 };
 
-std::vector<Bar> bars_of(const Lane& lane, const ScheduleWindow& window) {
+std::vector<Bar> bars_of(const ProgramTrack& track, const ScheduleWindow& window) {
   std::vector<Bar> bars;
-  for (const CoreTurn& turn : within(lane.turns, window, [](const CoreTurn& t) { return t.from_s; })) {
+  for (const CoreTurn& turn : within(track.turns, window, [](const CoreTurn& t) { return t.from_s; })) {
     bars.push_back({turn.asked_s, turn.from_s, turn.to_s, turn.preempted_by});
   }
-  if (!lane.turns.empty()) return bars;
-  for (const Activation& one : within(lane.activations, window, [](const Activation& a) { return a.begin_s; })) {
+  if (!track.turns.empty()) return bars;
+  for (const Activation& one : within(track.activations, window, [](const Activation& a) { return a.begin_s; })) {
     bars.push_back({one.due_s, one.begin_s, one.end_s, ""});
   }
   return bars;
@@ -82,17 +82,17 @@ std::string for_script(const Json& json) {
 
 Schedule schedule_of(const std::vector<RunData>& runs, const ScheduleWindow& window) {
   Schedule schedule;
-  std::size_t kinds = 0;  // of marks: two for each lane
-  for (const RunData& run : runs) kinds += 2 * run.lanes.size();
+  std::size_t kinds = 0;  // of marks: two for each track
+  for (const RunData& run : runs) kinds += 2 * run.tracks.size();
   const std::size_t allowed = std::max<std::size_t>(1, most_marks / std::max<std::size_t>(1, kinds));
   Json lanes = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const Lane& lane : runs[i].lanes) {
+    for (const ProgramTrack& track : runs[i].tracks) {
       if (lanes.size() == most_marks / 2) break;
-      const auto bars = bars_of(lane, window);
-      const auto happened = within(lane.happened, window, [](const Happened& h) { return h.at_s; });
+      const auto bars = bars_of(track, window);
+      const auto happened = within(track.happened, window, [](const Happened& h) { return h.at_s; });
       const std::size_t group = group_size(bars.size(), allowed), events = group_size(happened.size(), allowed);
-      Json one{{"run", letter(i)}, {"colour", i % 8}, {"name", lane.program}};
+      Json one{{"run", letter(i)}, {"colour", i % 8}, {"name", track.program}};
       one["a"] = bar_marks(bars, group);
       one["e"] = event_marks(happened, events);
       schedule.marks += one["a"].size() + one["e"].size();

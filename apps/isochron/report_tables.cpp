@@ -95,14 +95,10 @@ std::string end_row(const char* name, const std::vector<RunData>& runs,
   return row(name, runs, [&](const RunData& run) { return run.ending ? escape(cell(*run.ending)) : "–"; });
 }
 
-std::string number_cell(const std::string& text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
-
-std::string program_row(const ProgramFigures& p, std::size_t run) {
-  return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(p.name) + "</th>" +
-         number_cell(std::to_string(p.activations)) + number_cell(std::to_string(p.overruns)) +
-         number_cell(std::to_string(p.missed)) + number_cell(std::to_string(p.preemptions)) +
-         number_cell(seconds_text(p.executed_s)) + number_cell(seconds_text(p.blocked_s)) +
-         number_cell(seconds_text(p.waited_s)) + "<td>" + escape(p.end) + "</td></tr>";
+std::string program_row(const ProgramReport& p, std::size_t run) {
+  return row_head(run, p.name) + cell(p.activations) + cell(p.overruns) + cell(p.missed_deadlines) +
+         cell(p.preemptions) + cell(seconds_text(p.executed.seconds())) + cell(seconds_text(p.blocked.seconds())) +
+         cell(seconds_text(p.waited.seconds())) + "<td>" + escape(p.end) + "</td></tr>";
 }
 
 /// How programs kept time on the wall clock; "" when no run was in real time.
@@ -110,21 +106,19 @@ std::string wall_clock_table(const std::vector<RunData>& runs) {
   std::string rows;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].ending) continue;
-    for (const ProgramFigures& program : runs[i].ending->programs) {
-      if (program.wall_clock_s.empty()) continue;
-      rows += "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(program.name) + "</th>";
-      for (const double seconds : program.wall_clock_s) rows += number_cell(seconds_text(seconds));
+    for (const ProgramReport& program : runs[i].ending->programs) {
+      if (!program.timing) continue;
+      rows += row_head(i, program.name);
+      for (const Quantiles& q : {program.timing->late, program.timing->response}) {
+        for (const WallSpan span : {q.p50, q.p99, q.max}) rows += cell(seconds_text(span.seconds()));
+      }
       rows += "</tr>";
     }
   }
   if (rows.empty()) return "";
   return "<h2>On the wall clock</h2><p>Late: from a release until the program was let go. Response: until it waited "
-         "for "
-         "the next one.</p><div class=\"wide\"><table><thead><tr><th>run</th><th>program</th><th class=\"n\">late "
-         "p50</th>"
-         "<th class=\"n\">p99</th><th class=\"n\">max</th><th class=\"n\">response p50</th><th class=\"n\">p99</th><th "
-         "class=\"n\">max</th></tr></thead><tbody>" +
-         rows + "</tbody></table></div>";
+         "for the next one.</p>" +
+         table({"run", "program", "#late p50", "#p99", "#max", "#response p50", "#p99", "#max"}, rows);
 }
 
 }  // namespace
@@ -163,8 +157,8 @@ std::string expectation_section(const std::vector<RunData>& runs) {
     for (const ExpectationFigures& one : runs[i].ending->expectations) {
       const char* tone = one.verdict == "held" ? "good" : one.verdict == "violated" ? "bad" : "warn";
       rows +=
-          "<tr><td>" + letter(i) + "</td><th scope=\"row\">" + escape(one.name) + "</th><td>" +
-          pill(tone, one.verdict) + "</td><td><code>" + escape(one.expects) + "</code></td><td>" + escape(one.why) +
+          row_head(i, one.name) + "<td>" + pill(tone, one.verdict) + "</td><td><code>" + escape(one.expects) +
+          "</code></td><td>" + escape(one.why) +
           (one.first_s
                ? "<br><code>" + escape(view_command(runs[i].file, SimTime::from_ns(std::llround(*one.first_s * 1e9)))) +
                      "</code>"
@@ -173,24 +167,21 @@ std::string expectation_section(const std::vector<RunData>& runs) {
     }
   }
   if (rows.empty()) return "";
-  return "<h2>Expectations</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>name</th><th>verdict</th><th>"
-         "expects</th><th>why</th></tr></thead><tbody>" +
-         rows + "</tbody></table></div>";
+  return "<h2>Expectations</h2>" + table({"run", "name", "verdict", "expects", "why"}, rows);
 }
 
 std::string program_section(const std::vector<RunData>& runs) {
   std::string rows;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].ending) continue;
-    for (const ProgramFigures& program : runs[i].ending->programs) rows += program_row(program, i);
+    for (const ProgramReport& program : runs[i].ending->programs) rows += program_row(program, i);
   }
   if (rows.empty()) return "";
-  return "<h2>Programs</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>program</th><th "
-         "class=\"n\">activations</th><th class=\"n\">overruns</th><th class=\"n\">missed</th><th "
-         "class=\"n\">preemptions</th><th class=\"n\">executed</th><th class=\"n\">blocked</th><th "
-         "class=\"n\">waited</th><th>ended</th></tr>"
-         "</thead><tbody>" +
-         rows + "</tbody></table></div>" + wall_clock_table(runs);
+  return "<h2>Programs</h2>" +
+         table({"run", "program", "#activations", "#overruns", "#missed", "#preemptions", "#executed", "#blocked",
+                "#waited", "ended"},
+               rows) +
+         wall_clock_table(runs);
 }
 
 }  // namespace isochron::app

@@ -5,8 +5,6 @@
 namespace isochron::app {
 namespace {
 
-std::string cell(const std::string& text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
-
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
@@ -43,10 +41,8 @@ std::string v2x_section(const std::vector<RunData>& runs) {
   if (rows.empty()) return "";
   std::string out =
       "<h2>Radio</h2><p class=\"soft\">Every message that was sent, and what became of it at every other station; each "
-      "one is in the journal under /v2x/air.</p><div class=\"wide\"><table><thead><tr><th>run</th><th>messages</th>"
-      "<th>at receivers</th><th class=\"n\">latency, mean</th><th class=\"n\">p99</th><th class=\"n\">most</th>"
-      "<th class=\"n\">channel busy</th><th class=\"n\">at most</th></tr></thead><tbody>" +
-      rows + "</tbody></table></div>";
+      "one is in the journal under /v2x/air.</p>" +
+      table({"run", "messages", "at receivers", "#latency, mean", "#p99", "#most", "#channel busy", "#at most"}, rows);
   if (!delivery.empty()) {
     out += line_chart(delivery, {"Delivery by distance", "distance between antennas, m", "share delivered"});
   }

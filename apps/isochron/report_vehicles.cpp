@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "apps/isochron/report_chart.hpp"
 #include "apps/isochron/report_html.hpp"
-#include "core/cdr.hpp"
-#include "journal/mcap_reader.hpp"
+#include "apps/isochron/report_states.hpp"
 #include "run/vehicles.hpp"
 #include "view/decimate.hpp"
 
@@ -76,12 +74,9 @@ class Reader {
   long rolled_ = 0;
 };
 
-std::string cell(const std::string& text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
-
 std::string row(const VehicleFigures& v, std::size_t run) {
   const auto wheels = [&](const std::string& text) { return cell(v.full ? text : "–"); };
-  return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(v.name) + "</th>" +
-         cell(number_text(v.distance) + " m") +
+  return row_head(run, v.name) + cell(number_text(v.distance) + " m") +
          cell(number_text(v.driven_s > 0 ? kmh * v.distance / v.driven_s : 0, 3) + " km/h") +
          cell(number_text(kmh * v.speed_most, 3) + " km/h") + cell(number_text(v.accelerated, 2) + " m/s²") +
          cell(number_text(v.braked, 2) + " m/s²") + cell(seconds_text(v.stood_s)) +
@@ -113,23 +108,7 @@ std::string speeds_of(const RunData& run, std::size_t index) {
 }  // namespace
 
 void load_vehicles(McapReader& reader, RunData& run) {
-  const double end_s = static_cast<double>(reader.statistics().end_time) * 1e-9;
-  std::map<std::string, Reader> vehicles;
-  std::vector<std::string> topics;
-  for (const mcap::Channel& channel : reader.channels()) {
-    const mcap::Schema* schema = reader.schema_of(channel);
-    if (!channel.topic.starts_with(prefix) || schema == nullptr || schema->name != message_name<VehicleState>())
-      continue;
-    topics.push_back(channel.topic);
-    vehicles.emplace(channel.topic, Reader(channel.topic.substr(prefix.size()), end_s));
-  }
-  if (topics.empty()) return;
-  auto cursor = reader.messages({.topics = topics});
-  while (const auto message = cursor.next()) {
-    if (const auto state = cdr_read<VehicleState>(message->data); state.ok())
-      vehicles.at(message->channel->topic).take(*state);
-  }
-  for (auto& [topic, vehicle] : vehicles) run.vehicles.push_back(vehicle.finish());
+  read_states<Reader, VehicleState>(reader, prefix, run.vehicles);
 }
 
 std::string vehicle_section(const std::vector<RunData>& runs) {
@@ -142,11 +121,10 @@ std::string vehicle_section(const std::vector<RunData>& runs) {
   return "<h2>Vehicles</h2>" + charts +
          "<p class=\"soft\">Accelerated and braked: the most over a tenth of a second. Slip: how far a wheel's speed "
          "was from rolling. Travel and load: of the springs and tyres, the most and the least. Kinematic vehicles have "
-         "no wheels.</p><div class=\"wide\"><table><thead><tr><th>run</th><th>vehicle</th><th class=\"n\">drove</th>"
-         "<th class=\"n\">mean</th><th class=\"n\">fastest</th><th class=\"n\">accelerated</th>"
-         "<th class=\"n\">braked</th><th class=\"n\">stood</th><th class=\"n\">gear</th><th class=\"n\">rpm</th>"
-         "<th class=\"n\">slip</th><th class=\"n\">travel</th><th class=\"n\">least load</th></tr></thead><tbody>" +
-         rows + "</tbody></table></div>";
+         "no wheels.</p>" +
+         table({"run", "vehicle", "#drove", "#mean", "#fastest", "#accelerated", "#braked", "#stood", "#gear", "#rpm",
+                "#slip", "#travel", "#least load"},
+               rows);
 }
 
 }  // namespace isochron::app

@@ -149,7 +149,7 @@ std::string summary(const RunReport& report) {
                      (report.drift_exact ? "" : " (not exact)") + "\n" + shares_line(report) +
                      (report.control.empty() ? "" : "measured by " + report.control + "\n") + "\n" +
                      programs_table(report) + timing_table(report) + agents_table(report);
-  for (const expect::Outcome& outcome : report.expectations) {
+  for (const expect::Judgement& outcome : report.expectations) {
     text += outcome_line(outcome) + "\n";
     if (!outcome.told.empty()) text += "          " + view_command(report.journal, outcome.told[0].at) + "\n";
   }

@@ -69,7 +69,7 @@ SweepResult result_of(const SweepPlan& plan, const SweepPoint& point, const RunR
     result.missed += static_cast<double>(program.missed_deadlines);
     result.overruns += static_cast<double>(program.overruns);
   }
-  for (const expect::Outcome& outcome : report.expectations) {
+  for (const expect::Judgement& outcome : report.expectations) {
     ++result.expected;
     if (outcome.verdict == expect::Verdict::held) {
       ++result.held;

@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
   flow::Options options;
   options.how = *how;
   options.until = SimTime::zero() + SimSpan(std::chrono::seconds(seconds));
-  const flow::Outcome outcome = flow::run(system, options);
+  const flow::FlowOutcome outcome = flow::run(system, options);
   for (const auto& failure : outcome.failures) std::fprintf(stderr, "%s\n", to_string(failure).c_str());
   std::printf("%s: %llu messages in %lld s of simulated time, digest %016llx\n", to_string(*how),
               static_cast<unsigned long long>(outcome.messages), static_cast<long long>(seconds),

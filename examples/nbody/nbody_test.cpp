@@ -7,7 +7,7 @@
 namespace nbody {
 namespace {
 
-flow::Outcome run(flow::System system, flow::How how, SimSpan length) {
+flow::FlowOutcome run(flow::System system, flow::How how, SimSpan length) {
   flow::Options options;
   options.how = how;
   options.until = SimTime::zero() + length;

@@ -14,13 +14,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Outcome {
+struct LoopFigures {
   rt::Histogram latency, slack;
   rt::GuardReport guard;
   std::uint64_t missed = 0;
 };
 
-void control(Outcome& outcome, int cycles) {
+void control(LoopFigures& outcome, int cycles) {
   rt::AllocationGuard guard("control");
   rt::Period period(1ms, rt::next_multiple(rt::MonotonicClock::now(), 1ms), rt::Overrun::skip);
   double position = 1, velocity = 0;
@@ -38,7 +38,7 @@ void control(Outcome& outcome, int cycles) {
 
 int main(int argc, char** argv) {
   const int seconds = argc > 1 ? std::atoi(argv[1]) : 3;
-  static Outcome outcome;
+  static LoopFigures outcome;
   const rt::CpuLatencyRequest awake(0us);
   if (!awake.held()) std::printf("without a CPU latency request: %s\n", awake.why_not().c_str());
 

@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const FuzzState state{SimTime::from_ns(i * 100'000'000), {0.5 * i, 1, 2}, i % 3 == 0, i % 2 == 0 ? "send" : ""};
     judge.recorded(0, state.stamp, cdr_bytes(state));
   }
-  const auto outcomes = judge.finish({{"missed", {1, Quantity::number}}}, SimTime::from_ns(1'000'000'000));
-  if (outcomes.size() != 1 || outcomes[0].why.empty()) std::abort();
+  const auto judgements = judge.finish({{"missed", {1, Quantity::number}}}, SimTime::from_ns(1'000'000'000));
+  if (judgements.size() != 1 || judgements[0].why.empty()) std::abort();
   return 0;
 }

@@ -34,7 +34,7 @@ class Court {
     judge_.recorded(2, at_ms(ms), cdr_bytes(Response{took_ms * 1'000'000}));
     return *this;
   }
-  Outcome finish(int end_ms = 1000) {
+  Judgement finish(int end_ms = 1000) {
     return judge_.finish({{"missed", {2, Quantity::number}}, {"wall", {1.5, Quantity::time}}}, at_ms(end_ms)).front();
   }
   Judge& judge() { return judge_; }
@@ -44,24 +44,24 @@ class Court {
 };
 
 TEST(Judge, SaysWhenAndWithWhichValuesAnAlwaysWasViolated) {
-  const Outcome outcome =
+  const Judgement judgement =
       Court("always ship.position.x < 3").ship(0, 1).ship(10, 3.5).ship(20, 4).ship(30, 2).ship(40, 5).finish();
-  EXPECT_EQ(outcome.verdict, Verdict::violated);
-  EXPECT_EQ(outcome.samples, 5u);
-  EXPECT_EQ(outcome.violations, 2u);  // it ceased to hold twice
-  ASSERT_EQ(outcome.told.size(), 2u);
-  EXPECT_EQ(outcome.told[0].at, at_ms(10));
-  EXPECT_EQ(outcome.told[0].until, at_ms(20));
-  EXPECT_EQ(outcome.told[1].at, at_ms(40));
-  ASSERT_EQ(outcome.told[0].values.size(), 1u);
-  EXPECT_EQ(to_string(outcome.told[0].values[0]), "ship.position.x = 3.5");
-  EXPECT_EQ(outcome.why, "violated at 10ms (until 20ms): ship.position.x = 3.5; 2 times in all");
+  EXPECT_EQ(judgement.verdict, Verdict::violated);
+  EXPECT_EQ(judgement.samples, 5u);
+  EXPECT_EQ(judgement.violations, 2u);  // it ceased to hold twice
+  ASSERT_EQ(judgement.told.size(), 2u);
+  EXPECT_EQ(judgement.told[0].at, at_ms(10));
+  EXPECT_EQ(judgement.told[0].until, at_ms(20));
+  EXPECT_EQ(judgement.told[1].at, at_ms(40));
+  ASSERT_EQ(judgement.told[0].values.size(), 1u);
+  EXPECT_EQ(to_string(judgement.told[0].values[0]), "ship.position.x = 3.5");
+  EXPECT_EQ(judgement.why, "violated at 10ms (until 20ms): ship.position.x = 3.5; 2 times in all");
 }
 
 TEST(Judge, HoldsWhatHolds) {
-  const Outcome outcome = Court("always ship.position.x < 3").ship(0, 1).ship(10, 2).finish();
-  EXPECT_EQ(outcome.verdict, Verdict::held);
-  EXPECT_EQ(outcome.why, "held at 2 samples");
+  const Judgement judgement = Court("always ship.position.x < 3").ship(0, 1).ship(10, 2).finish();
+  EXPECT_EQ(judgement.verdict, Verdict::held);
+  EXPECT_EQ(judgement.why, "held at 2 samples");
   EXPECT_EQ(Court("never ship.position.x > 3").ship(0, 1).finish().verdict, Verdict::held);
   EXPECT_EQ(Court("never ship.position.x > 3").ship(0, 4).finish().verdict, Verdict::violated);
 }
@@ -74,23 +74,23 @@ TEST(Judge, LooksAtItsWindowOnly) {
 
 TEST(Judge, SaysWhatItNeverSaw) {
   EXPECT_EQ(Court("always ship.position.x < 3").finish().verdict, Verdict::unseen);
-  const Outcome outcome = Court("always shop.position.x < 3").ship(0, 1).finish();
-  EXPECT_EQ(outcome.verdict, Verdict::unseen);
-  EXPECT_THAT(outcome.why, HasSubstr("no number called `shop.position.x`; did you mean `ship.position.x`?"));
+  const Judgement judgement = Court("always shop.position.x < 3").ship(0, 1).finish();
+  EXPECT_EQ(judgement.verdict, Verdict::unseen);
+  EXPECT_THAT(judgement.why, HasSubstr("no number called `shop.position.x`; did you mean `ship.position.x`?"));
   EXPECT_EQ(Court("p99(ship/pilot.response) < 1s").ship(0, 1).finish().verdict, Verdict::unseen);
   EXPECT_EQ(Court("always ship.position.x < 3 from 10s").ship(0, 1).finish().verdict, Verdict::unseen);
 }
 
 TEST(Judge, DoesNotHoldWithUnitsThatDoNotFit) {
-  const Outcome outcome = Court("always ship.position.x < 3s").ship(0, 1).finish();
-  EXPECT_EQ(outcome.verdict, Verdict::unseen);
-  EXPECT_THAT(outcome.why, HasSubstr("one side is a number and the other a time"));
+  const Judgement judgement = Court("always ship.position.x < 3s").ship(0, 1).finish();
+  EXPECT_EQ(judgement.verdict, Verdict::unseen);
+  EXPECT_THAT(judgement.why, HasSubstr("one side is a number and the other a time"));
 }
 
 TEST(Judge, WaitsForWhatComesEventually) {
   const std::string text = "eventually ship.position.x > 3 within 20ms";
   EXPECT_EQ(Court(text).ship(0, 1).ship(20, 4).finish().verdict, Verdict::held);
-  const Outcome late = Court(text).ship(0, 1).ship(10, 2).ship(30, 4).finish();
+  const Judgement late = Court(text).ship(0, 1).ship(10, 2).ship(30, 4).finish();
   EXPECT_EQ(late.verdict, Verdict::violated);
   EXPECT_EQ(late.told[0].at, at_ms(20));
   EXPECT_THAT(late.why, HasSubstr("did not come true until 20ms"));
@@ -104,13 +104,13 @@ TEST(Judge, SeesWhetherOneThingFollowsAnother) {
   const auto court = [&] { return std::make_unique<Court>(text); };
   EXPECT_EQ(court()->ship(0, 1).ship(10, 1, true, "send").ship(30, 4).finish().verdict, Verdict::held);
   EXPECT_EQ(court()->ship(0, 1).ship(10, 4, true, "send").ship(90, 1).finish().verdict, Verdict::held);
-  const Outcome late = court()->ship(10, 1, true, "send").ship(20, 1).ship(31, 4).finish();
+  const Judgement late = court()->ship(10, 1, true, "send").ship(20, 1).ship(31, 4).finish();
   EXPECT_EQ(late.verdict, Verdict::violated);
   EXPECT_EQ(late.told[0].at, at_ms(10));
   // Each time that it becomes true, not each time that it is.
   EXPECT_EQ(court()->ship(0, 1, true, "send").ship(10, 1, true, "send").ship(40, 1).finish().violations, 1u);
   // The run ended while there was still time.
-  const Outcome open = court()->ship(10, 1, true, "send").finish(25);
+  const Judgement open = court()->ship(10, 1, true, "send").finish(25);
   EXPECT_EQ(open.verdict, Verdict::held);
   EXPECT_THAT(open.why, HasSubstr("ended before the last could be judged"));
   EXPECT_THAT(court()->ship(0, 1).finish().why, HasSubstr("was never true"));
@@ -136,9 +136,9 @@ TEST(Judge, GathersQuantilesMeansAndCounts) {
 }
 
 TEST(Judge, KnowsTheFiguresOfTheReport) {
-  const Outcome outcome = Court("missed == 0").finish();
-  EXPECT_EQ(outcome.verdict, Verdict::violated);
-  EXPECT_THAT(outcome.why, HasSubstr("missed = 2"));
+  const Judgement judgement = Court("missed == 0").finish();
+  EXPECT_EQ(judgement.verdict, Verdict::violated);
+  EXPECT_THAT(judgement.why, HasSubstr("missed = 2"));
   EXPECT_EQ(Court("missed <= 2 and wall < 2s").finish().verdict, Verdict::held);
   EXPECT_EQ(Court("missed_deadlines == 0").finish().verdict, Verdict::unseen);
 }
@@ -147,8 +147,8 @@ TEST(Judge, ComparesChannelsInTheOrderOfTimeWhateverTheOrderInTheFile) {
   const auto told = [](const std::function<void(Court&)>& records) {
     Court court("always distance(ship, buoy) < 3");
     records(court);
-    const Outcome outcome = court.finish();
-    return to_string(outcome.verdict) + std::string(" ") + outcome.why;
+    const Judgement judgement = court.finish();
+    return to_string(judgement.verdict) + std::string(" ") + judgement.why;
   };
   const std::string one =
       told([](Court& c) { c.ship(0, 0).buoy(0, 1).ship(10, 2).buoy(10, 4).ship(20, 8).buoy(20, 8.5); });
@@ -200,9 +200,9 @@ TEST(Judge, EndsAtTheFirstViolation) {
   court.ship(0, 1).ship(10, 4);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(court.judge().violated_at(), at_ms(10));
-  const Outcome outcome = court.ship(20, 1).ship(30, 5).finish();
+  const Judgement judgement = court.ship(20, 1).ship(30, 5).finish();
   EXPECT_EQ(called, 1);
-  EXPECT_EQ(outcome.violations, 1u);  // what comes after it is not looked at
+  EXPECT_EQ(judgement.violations, 1u);  // what comes after it is not looked at
 }
 
 TEST(Judge, TakesWhatIsNoNumberForAViolation) {

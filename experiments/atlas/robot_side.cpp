@@ -56,7 +56,7 @@ struct Settings {
   double push = 60;
 };
 
-struct Outcome {
+struct RobotFigures {
   double fell_at = -1;
   std::uint64_t sent = 0, torques = 0, late = 0, held = 0;
   double worst_late_ms = 0;
@@ -72,7 +72,7 @@ void push(isochron::world::World& world, std::uint32_t pelvis, long tick, double
   (void)world.push(pelvis, wrench).ok();
 }
 
-Outcome be_a_robot(const Settings& settings) {
+RobotFigures be_a_robot(const Settings& settings) {
   isochron::world::World world(isochron::world::load_engine("mujoco", ATLAS_MODEL));
   const atlas::Body body(world);
   const std::uint32_t pelvis = world.body("pelvis");
@@ -81,7 +81,7 @@ Outcome be_a_robot(const Settings& settings) {
   socket.patience(0ms);
   Jitter jitter;
   NoisySensors noise;
-  Outcome outcome;
+  RobotFigures outcome;
   atlas::SensorDatagram datagram;
   atlas::TorqueDatagram torques;
   bool controlled = false;
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "atlas_robot SECONDS [PORT [CONTROL_PORT [PUSH_N]]]\n");
     return 2;
   }
-  Outcome outcome;
+  RobotFigures outcome;
   rt::Thread thread({.name = "atlas_robot", .priority = rt::Priority::below_max(10)},
                     [&] { outcome = be_a_robot(settings); });
   thread.join();

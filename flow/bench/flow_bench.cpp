@@ -160,7 +160,7 @@ Rate measure(System system, std::int64_t steps, How how = How::thread, std::uint
   options.until = SimTime::zero() + SimSpan(1ms) * steps;
   options.digest = digest;
   const auto start = std::chrono::steady_clock::now();
-  const Outcome outcome = run(system, options);
+  const FlowOutcome outcome = run(system, options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome.complete ? Rate{static_cast<double>(outcome.messages) / seconds, seconds} : Rate{0, INFINITY};
 }

@@ -14,7 +14,7 @@ namespace {
 
 class EachWay : public testing::TestWithParam<How> {
  protected:
-  static Outcome run_it(System system, How how, SimSpan until) {
+  static FlowOutcome run_it(System system, How how, SimSpan until) {
     Options options;
     options.how = how;
     options.until = at(until);
@@ -23,10 +23,10 @@ class EachWay : public testing::TestWithParam<How> {
     return run(system, options);
   }
   static void expect_quick(const std::function<System()>& make, SimSpan until) {
-    const Outcome expected = run_it(make(), How::thread, until);
+    const FlowOutcome expected = run_it(make(), How::thread, until);
     ASSERT_TRUE(expected.complete);
     const auto begin = std::chrono::steady_clock::now();
-    const Outcome found = run_it(make(), GetParam(), until);
+    const FlowOutcome found = run_it(make(), GetParam(), until);
     EXPECT_TRUE(found.complete) << found.stall;
     EXPECT_EQ(found.digest, expected.digest);
     EXPECT_EQ(found.messages, expected.messages);
@@ -106,13 +106,13 @@ System random_system(std::uint64_t seed) {
 TEST_P(EachWay, RandomSystemsHaveOneDigest) {
   int run_through = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    Outcome expected;
+    FlowOutcome expected;
     try {
       expected = run_it(random_system(seed), How::thread, 100ms);
     } catch (const InputError&) {
       continue;  // it would deadlock
     }
-    const Outcome found = run_it(random_system(seed), GetParam(), 100ms);
+    const FlowOutcome found = run_it(random_system(seed), GetParam(), 100ms);
     ASSERT_TRUE(expected.complete && found.complete) << "seed " << seed << "\n" << found.stall;
     ASSERT_EQ(found.flow_digests, expected.flow_digests) << "seed " << seed;
     ++run_through;

@@ -112,20 +112,20 @@ class SimulatedFederation {
     return all;
   }
   Host& operator[](std::size_t n) { return *hosts_[n]; }
-  [[nodiscard]] Outcome outcome() { return make_outcome(assembly_, {}); }
+  [[nodiscard]] FlowOutcome outcome() { return make_outcome(assembly_, {}); }
 
  private:
   Assembly assembly_;
   std::vector<std::unique_ptr<Host>> hosts_;
 };
 
-Outcome expected_of(SimSpan length) {
+FlowOutcome expected_of(SimSpan length) {
   System system = mixed_system();
   return run(system, {.until = at(length)});
 }
 
 TEST(SimulatedFlows, HaveTheDigestOfOneThreadOnAnyNetworkThatHeals) {
-  const Outcome expected = expected_of(30ms);
+  const FlowOutcome expected = expected_of(30ms);
   EXPECT_EVERY_SEED(60, [&](std::uint64_t seed) {
     Scheduler scheduler(seed);
     SimulatedNetwork network(scheduler);
@@ -148,7 +148,7 @@ TEST(SimulatedFlows, HaveTheDigestOfOneThreadOnAnyNetworkThatHeals) {
 
 TEST(SimulatedFlows, DoNotCreepThroughSilenceHoweverSlowTheNetworkIs) {
   System alone = quiet_ring_with_a_clock(4);
-  const Outcome expected = run(alone, {.until = at(3s)});
+  const FlowOutcome expected = run(alone, {.until = at(3s)});
   EXPECT_EVERY_SEED(20, [&](std::uint64_t seed) {
     Scheduler scheduler(seed);
     SimulatedNetwork network(scheduler);
@@ -180,9 +180,9 @@ TEST(SimulatedFlows, AHostThatDiesIsNamedByThoseThatWaitForIt) {
 }
 
 TEST(SimulatedFlows, ATaskOnTheSimulatedClockRunsThemToo) {
-  const Outcome expected = expected_of(50ms);
+  const FlowOutcome expected = expected_of(50ms);
   Scheduler scheduler(1);
-  Outcome outcome;
+  FlowOutcome outcome;
   scheduler.spawn("flows", [&] {
     System system = mixed_system();
     outcome = run(system, {.until = at(50ms), .stall_after = WallSpan::zero(), .clock = &scheduler.clock()});

@@ -45,7 +45,7 @@ std::unique_ptr<UserNode> program(std::vector<std::string> words) {
   return make_program_node({std::move(words), ROOM_FOLDER}, "Heater", wanted);
 }
 
-Outcome run_with(std::unique_ptr<UserNode> heater, How how, SimTime until = at(20s)) {
+FlowOutcome run_with(std::unique_ptr<UserNode> heater, How how, SimTime until = at(20s)) {
   System system;
   system.add<Room>("room");
   system.add("heater", std::move(heater));
@@ -56,17 +56,17 @@ Outcome run_with(std::unique_ptr<UserNode> heater, How how, SimTime until = at(2
 
 TEST(ForeignNodes, HaveTheDigestOfTheSameNodeInCxx) {
   ASSERT_TRUE(python_finds_us);
-  const Outcome expected = run_with(std::make_unique<Heater>(), How::thread);
+  const FlowOutcome expected = run_with(std::make_unique<Heater>(), How::thread);
   for (const How how : {How::thread, How::threads, How::processes, How::tcp}) {
     const std::vector<std::vector<std::string>> programs = {
         {HEATER_PROGRAM}, {HEATER_LOOP}, {"/usr/bin/python3", "heater.py"}, {"/usr/bin/python3", "heater_loop.py"}};
     for (const auto& words : programs) {
-      const Outcome outcome = run_with(program(words), how);
+      const FlowOutcome outcome = run_with(program(words), how);
       for (const auto& failure : outcome.failures) ADD_FAILURE() << to_string(failure);
       EXPECT_TRUE(outcome.complete) << words.back() << " " << to_string(how);
       EXPECT_EQ(outcome.flow_digests, expected.flow_digests) << words.back() << " " << to_string(how);
     }
-    const Outcome outcome = run_with(make_c_node(*isochron_node_types()->types, wanted), how);
+    const FlowOutcome outcome = run_with(make_c_node(*isochron_node_types()->types, wanted), how);
     EXPECT_EQ(outcome.flow_digests, expected.flow_digests) << "in C, " << to_string(how);
   }
 }
@@ -141,7 +141,7 @@ TEST(ForeignNodes, ThatBreakTheirPromisesAreRefusedWithNodeFlowAndBothTimes) {
   };
   for (const auto& [body, what] : cases) {
     for (const How how : {How::thread, How::processes}) {
-      const Outcome outcome = run_with(python(body), how);
+      const FlowOutcome outcome = run_with(python(body), how);
       EXPECT_FALSE(outcome.complete);
       ASSERT_GE(outcome.failures.size(), 1U) << body;
       EXPECT_EQ(outcome.failures[0].node, "heater");
@@ -151,7 +151,7 @@ TEST(ForeignNodes, ThatBreakTheirPromisesAreRefusedWithNodeFlowAndBothTimes) {
 }
 
 TEST(ForeignNodes, WhoseProgramIsKilledAreNamed) {
-  const Outcome outcome = run_with(python("os.kill(os.getpid(), signal.SIGKILL)"), How::thread);
+  const FlowOutcome outcome = run_with(python("os.kill(os.getpid(), signal.SIGKILL)"), How::thread);
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "heater");
   EXPECT_NE(outcome.failures[0].what.find("was killed: Killed"), std::string::npos) << outcome.failures[0].what;

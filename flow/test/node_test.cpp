@@ -9,7 +9,7 @@
 namespace isochron::flow::test {
 namespace {
 
-Outcome run_until(System& system, SimTime until) { return run(system, {.until = until}); }
+FlowOutcome run_until(System& system, SimTime until) { return run(system, {.until = until}); }
 
 /// Emits a prediction and an observation at each tick and says in which order things happened.
 class Both : public UserNode {
@@ -83,7 +83,7 @@ class Backwards : public UserNode {
 TEST(Node, RefusesAPeriodOfZeroAndNamesTheFlow) {
   System system;
   system.add<Backwards>("bad");
-  const Outcome outcome = run_until(system, at(5ns));
+  const FlowOutcome outcome = run_until(system, at(5ns));
   ASSERT_FALSE(outcome.complete);
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_NE(to_string(outcome.failures[0]).find("flow bad.out: the message at 0s"), std::string::npos)
@@ -156,7 +156,7 @@ TEST(Node, RefusesAnEventEarlierThanItsLookahead) {
   system.add<Source>("clock", every(5ns));
   system.add<Events>("events", 4ns, std::vector<Events::Send>{{5, 8, 1}});
   system.connect("clock.out", "events.in");
-  const Outcome outcome = run_until(system, at(20ns));
+  const FlowOutcome outcome = run_until(system, at(20ns));
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "events");
   EXPECT_NE(outcome.failures[0].what.find("lookahead"), std::string::npos);
@@ -169,7 +169,7 @@ TEST(Node, RefusesMoreEventsThanItMayHold) {
   system.add<Source>("clock", every(1ns));
   system.add<Events>("events", 2ns, burst);
   system.connect("clock.out", "events.in");
-  const Outcome outcome = run(system, {.until = at(10ns), .hold_limit = 10});
+  const FlowOutcome outcome = run(system, {.until = at(10ns), .hold_limit = 10});
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_NE(outcome.failures[0].what.find("flow events.event: 10 events wait"), std::string::npos);
 }

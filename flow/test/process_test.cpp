@@ -24,8 +24,8 @@ INSTANTIATE_TEST_SUITE_P(Processes, EachWay, testing::Values(How::processes, How
 TEST_P(EachWay, HaveTheSameDigestAsOneThread) {
   System one = mixed_system();
   System other = mixed_system();
-  const Outcome expected = run(one, {.until = at(100ms)});
-  const Outcome outcome = run(other, {.until = at(100ms), .how = GetParam()});
+  const FlowOutcome expected = run(one, {.until = at(100ms)});
+  const FlowOutcome outcome = run(other, {.until = at(100ms), .how = GetParam()});
   EXPECT_TRUE(outcome.complete) << outcome.stall;
   for (const auto& failure : outcome.failures) ADD_FAILURE() << to_string(failure);
   EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
@@ -65,8 +65,8 @@ TEST_P(EachWay, CarryMessagesWithTextAndLists) {
   };
   System one = make();
   System other = make();
-  const Outcome expected = run(one, {.until = at(50ms)});
-  const Outcome outcome = run(other, {.until = at(50ms), .how = GetParam()});
+  const FlowOutcome expected = run(one, {.until = at(50ms)});
+  const FlowOutcome outcome = run(other, {.until = at(50ms), .how = GetParam()});
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
 }
@@ -86,8 +86,8 @@ TEST_P(EachWay, CarryLongMessagesAsOneThreadDoes) {
   };
   System one = make();
   System other = make();
-  const Outcome expected = run(one, {.until = at(6ms)});
-  const Outcome outcome = run(other, {.until = at(6ms), .how = GetParam()});
+  const FlowOutcome expected = run(one, {.until = at(6ms)});
+  const FlowOutcome outcome = run(other, {.until = at(6ms), .how = GetParam()});
   EXPECT_TRUE(outcome.complete);
   for (const auto& failure : outcome.failures) ADD_FAILURE() << to_string(failure);
   EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
@@ -96,7 +96,7 @@ TEST_P(EachWay, CarryLongMessagesAsOneThreadDoes) {
 TEST_P(EachWay, RefuseAMessageThatDoesNotFit) {
   System system;
   system.add<Teller>("teller");
-  const Outcome outcome = run(system, {.until = at(5ms), .how = GetParam(), .largest_message = 16});
+  const FlowOutcome outcome = run(system, {.until = at(5ms), .how = GetParam(), .largest_message = 16});
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_NE(outcome.failures[0].what.find("flow teller.out"), std::string::npos);
 }
@@ -108,7 +108,7 @@ TEST_P(EachWay, TellWhichNodeThrew) {
     if (t >= at(5ms)) throw std::runtime_error("it hurts");
   });
   system.connect("source.out", "bad.in");
-  const Outcome outcome = run(system, {.until = at(1s), .how = GetParam()});
+  const FlowOutcome outcome = run(system, {.until = at(1s), .how = GetParam()});
   EXPECT_FALSE(outcome.complete);
   ASSERT_GE(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "bad");
@@ -122,7 +122,7 @@ TEST_P(EachWay, TellWhichProcessDiedAndWhoWaitedForIt) {
     if (t >= at(5ms)) kill(getpid(), SIGKILL);
   });
   system.connect("source.out", "bad.in");
-  const Outcome outcome = run(system, {.until = at(1s), .how = GetParam()});
+  const FlowOutcome outcome = run(system, {.until = at(1s), .how = GetParam()});
   EXPECT_FALSE(outcome.complete);
   ASSERT_GE(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "bad");
@@ -134,8 +134,8 @@ TEST_P(EachWay, TellWhichProcessDiedAndWhoWaitedForIt) {
   }
 }
 
-TEST_P(EachWay, ReportEveryMessageToTheParentsRecorder) {
-  struct Hashing : Recorder {
+TEST_P(EachWay, ReportEveryMessageToTheParentsObserver) {
+  struct Hashing : SentObserver {
     void sent(const Sent& message) override {
       std::uint64_t& hash = hashes[message.flow];
       hash = message.type->digest(mix(hash, static_cast<std::uint64_t>(message.time.ns())), message.value);
@@ -145,18 +145,18 @@ TEST_P(EachWay, ReportEveryMessageToTheParentsRecorder) {
   Hashing expected, seen;
   System one = mixed_system(3);
   System other = mixed_system(3);
-  ASSERT_TRUE(run(one, {.until = at(60ms), .recorder = &expected}).complete);
-  ASSERT_TRUE(run(other, {.until = at(60ms), .how = GetParam(), .recorder = &seen}).complete);
+  ASSERT_TRUE(run(one, {.until = at(60ms), .observer = &expected}).complete);
+  ASSERT_TRUE(run(other, {.until = at(60ms), .how = GetParam(), .observer = &seen}).complete);
   EXPECT_EQ(seen.hashes, expected.hashes);
 }
 
 TEST(Processes, AreSharedByNodesWhereThereAreMany) {
   System one = mixed_system(40, 3);
   System other = mixed_system(40, 3);
-  const Outcome expected = run(one, {.until = at(50ms)});
+  const FlowOutcome expected = run(one, {.until = at(50ms)});
   for (const std::uint32_t processes : {1U, 3U, 7U}) {
     System again = mixed_system(40, 3);
-    const Outcome outcome = run(again, {.until = at(50ms), .how = How::processes, .processes = processes});
+    const FlowOutcome outcome = run(again, {.until = at(50ms), .how = How::processes, .processes = processes});
     EXPECT_TRUE(outcome.complete) << outcome.stall;
     EXPECT_EQ(outcome.flow_digests, expected.flow_digests) << processes;
   }
@@ -171,13 +171,13 @@ TEST(Processes, NameTheNodeOfASharedProcessThatFails) {
     });
     system.connect(std::string("source_") + name + ".out", std::string(name) + ".in");
   }
-  const Outcome outcome = run(system, {.until = at(1s), .how = How::processes, .processes = 1});
+  const FlowOutcome outcome = run(system, {.until = at(1s), .how = How::processes, .processes = 1});
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "b");
 }
 
-TEST_P(EachWay, TellTheRecorderOfMessagesLongerThanTheRing) {
-  struct Counting : Recorder {
+TEST_P(EachWay, TellTheObserverOfMessagesLongerThanTheRing) {
+  struct Counting : SentObserver {
     void sent(const Sent& message) override { hash = message.type->digest(hash, message.value); }
     std::uint64_t hash = 0;
   };
@@ -185,7 +185,7 @@ TEST_P(EachWay, TellTheRecorderOfMessagesLongerThanTheRing) {
   for (const bool here : {true, false}) {
     System system;
     system.add<LongTeller>("teller");
-    Options options{.until = at(9ms), .recorder = here ? &expected : &seen};
+    Options options{.until = at(9ms), .observer = here ? &expected : &seen};
     if (!here) options.how = GetParam();
     ASSERT_TRUE(run(system, options).complete);
   }
@@ -220,7 +220,7 @@ TEST_P(EachWay, NameAStoppedProcessAndEndWhereAStallEndsTheRun) {
   std::string told;
   Options options{.until = at(1s), .how = GetParam(), .stall_after = WallSpan(200ms), .end_on_stall = true};
   options.on_stall = [&](const WaitForGraph& graph) { told = to_string(graph); };
-  const Outcome outcome = run(*system, options);
+  const FlowOutcome outcome = run(*system, options);
   EXPECT_TRUE(told.starts_with("  bad is stopped by a signal after")) << told;
   EXPECT_FALSE(outcome.complete);
   ASSERT_EQ(outcome.failures.size(), 1U);
@@ -236,7 +236,7 @@ TEST_P(InOneProcess, EndsThoughANodeHangsWhereAStallEndsTheRun) {
   auto system = with_bad_node([] {
     while (true) pause();
   });
-  const Outcome outcome =
+  const FlowOutcome outcome =
       run(*system, {.until = at(1s), .how = GetParam(), .stall_after = WallSpan(200ms), .end_on_stall = true});
   EXPECT_FALSE(outcome.complete);
   EXPECT_TRUE(outcome.given_up);
@@ -248,7 +248,7 @@ TEST_P(InOneProcess, EndsThoughANodeHangsWhereAStallEndsTheRun) {
 
 TEST_P(InOneProcess, NamesANodeThatCrashesAndGoesOnWithoutIt) {
   auto system = with_bad_node([] { std::abort(); });
-  const Outcome outcome = run(*system, {.until = at(1s), .how = GetParam(), .catch_crashes = true});
+  const FlowOutcome outcome = run(*system, {.until = at(1s), .how = GetParam(), .catch_crashes = true});
   alarm(0);
   EXPECT_FALSE(outcome.complete);
   EXPECT_TRUE(outcome.given_up);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr SimSpan length = 40ms;
 
-Outcome run_somehow(RandomStream& random, std::initializer_list<How> ways) {
+FlowOutcome run_somehow(RandomStream& random, std::initializer_list<How> ways) {
   System system = mixed_system(4, 2);
   Options options{.until = at(length), .how = *(ways.begin() + random.below(ways.size()))};
   options.workers = 1 + static_cast<std::uint32_t>(random.below(4));
@@ -24,10 +24,10 @@ Outcome run_somehow(RandomStream& random, std::initializer_list<How> ways) {
 
 TEST(Repeatability, OneDigestOnThreadsHoweverTheyAreDisturbed) {
   System reference = mixed_system(4, 2);
-  const Outcome expected = run(reference, {.until = at(length)});
+  const FlowOutcome expected = run(reference, {.until = at(length)});
   RandomStream random(1, "repeat");
   for (int i = 0; i < 100; ++i) {
-    const Outcome outcome = run_somehow(random, {How::thread, How::pool, How::threads});
+    const FlowOutcome outcome = run_somehow(random, {How::thread, How::pool, How::threads});
     ASSERT_TRUE(outcome.complete) << "run " << i;
     ASSERT_EQ(outcome.digest, expected.digest) << "run " << i;
   }
@@ -35,10 +35,10 @@ TEST(Repeatability, OneDigestOnThreadsHoweverTheyAreDisturbed) {
 
 TEST(Repeatability, OneDigestInProcessesHoweverTheyAreDisturbed) {
   System reference = mixed_system(4, 2);
-  const Outcome expected = run(reference, {.until = at(length)});
+  const FlowOutcome expected = run(reference, {.until = at(length)});
   RandomStream random(2, "repeat");
   for (int i = 0; i < 100; ++i) {
-    const Outcome outcome = run_somehow(random, {How::processes, How::tcp});
+    const FlowOutcome outcome = run_somehow(random, {How::processes, How::tcp});
     ASSERT_TRUE(outcome.complete) << "run " << i;
     ASSERT_EQ(outcome.digest, expected.digest) << "run " << i;
   }

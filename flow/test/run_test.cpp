@@ -31,8 +31,8 @@ INSTANTIATE_TEST_SUITE_P(Run, EachWay, testing::ValuesIn(in_process),
 TEST_P(EachWay, HasTheSameDigest) {
   System one = mixed_system();
   System other = mixed_system();
-  const Outcome expected = run(one, {.until = at(200ms)});
-  const Outcome outcome = run(other, options_for(GetParam(), at(200ms)));
+  const FlowOutcome expected = run(one, {.until = at(200ms)});
+  const FlowOutcome outcome = run(other, options_for(GetParam(), at(200ms)));
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(outcome.flow_digests, expected.flow_digests);
   EXPECT_EQ(outcome.messages, expected.messages);
@@ -47,7 +47,7 @@ TEST_P(EachWay, JoinsWhenTheStopTimeIsNoMultipleOfAnyPeriod) {
 
 TEST_P(EachWay, StopsAtOnceWhenTheStopTimeIsTheStart) {
   System system = mixed_system();
-  const Outcome outcome = run(system, options_for(GetParam(), SimTime::zero()));
+  const FlowOutcome outcome = run(system, options_for(GetParam(), SimTime::zero()));
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(outcome.messages, 0U);
 }
@@ -80,33 +80,33 @@ TEST_P(EachWay, TellsWhichNodeThrewAndWhoWaitedForIt) {
     if (t >= at(5ms)) throw std::runtime_error("it hurts");
   });
   system.connect("source.out", "bad.in");
-  const Outcome outcome = run(system, options_for(GetParam(), at(1s)));
+  const FlowOutcome outcome = run(system, options_for(GetParam(), at(1s)));
   EXPECT_FALSE(outcome.complete);
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "bad");
   EXPECT_EQ(outcome.failures[0].what, "it hurts (at 5ms)");
 }
 
-TEST_P(EachWay, ReportsEveryMessageToTheRecorder) {
-  struct Counting : Recorder {
+TEST_P(EachWay, ReportsEveryMessageToTheObserver) {
+  struct Counting : SentObserver {
     void sent(const Sent& message) override {
       const std::lock_guard lock(mutex);
       times[message.flow].push_back(message.time);
     }
     std::mutex mutex;
     std::map<std::uint32_t, std::vector<SimTime>> times;
-  } recorder;
+  } observer;
   System system = mixed_system(3);
   Options options = options_for(GetParam(), at(60ms));
-  options.recorder = &recorder;
-  const Outcome outcome = run(system, options);
+  options.observer = &observer;
+  const FlowOutcome outcome = run(system, options);
   std::size_t total = 0;
-  for (const auto& [flow, times] : recorder.times) {
+  for (const auto& [flow, times] : observer.times) {
     total += times.size();
     EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
   }
   EXPECT_EQ(total, outcome.messages);
-  EXPECT_EQ(recorder.times[0].size(), 60U);
+  EXPECT_EQ(observer.times[0].size(), 60U);
 }
 
 TEST_P(EachWay, EndsSoonWhenCancelled) {
@@ -120,7 +120,7 @@ TEST_P(EachWay, EndsSoonWhenCancelled) {
   system.connect("source.out", "hook.in");
   Options options = options_for(GetParam(), SimTime::never() - 1s);
   options.cancel = &cancel;
-  const Outcome outcome = run(system, options);
+  const FlowOutcome outcome = run(system, options);
   EXPECT_FALSE(outcome.complete);
   EXPECT_TRUE(outcome.failures.empty());
   EXPECT_GE(heard.load(), 100);
@@ -178,7 +178,7 @@ System narrowing_ring(Schedule schedule) {
 
 TEST_P(EachWay, RefusesAnObservationInARingThatChangesItsPeriodUndeclared) {
   System system = narrowing_ring(observes(4ns));
-  const Outcome outcome = run(system, options_for(GetParam(), at(100ns)));
+  const FlowOutcome outcome = run(system, options_for(GetParam(), at(100ns)));
   EXPECT_FALSE(outcome.complete);
   ASSERT_EQ(outcome.failures.size(), 1U);
   EXPECT_EQ(outcome.failures[0].node, "a");
@@ -194,7 +194,7 @@ TEST(Run, RefusesARingInWhichADeclaredVaryingPeriodMayMeet) {
 
 TEST(SerialRun, InPiecesIsTheSameAsInOneGo) {
   System whole = mixed_system();
-  const Outcome expected = run(whole, {.until = at(100ms)});
+  const FlowOutcome expected = run(whole, {.until = at(100ms)});
   System system = mixed_system();
   const Options options;
   Assembly assembly(system, {});

@@ -10,7 +10,7 @@
 namespace isochron::flow::test {
 namespace {
 
-struct Count : Recorder {
+struct Count : SentObserver {
   void sent(const Sent&) override { ++messages; }
   int messages = 0;
 };

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "journal/decode.hpp"
+#include "journal/journal_file.hpp"
 #include "journal/names.hpp"
-#include "journal/recorder.hpp"
 
 namespace {
 

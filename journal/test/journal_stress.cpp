@@ -14,14 +14,15 @@ using test::MemoryDisk;
 using test::Point;
 using test::SteadyClock;
 
-struct Outcome {
+struct StressFigures {
   JournalSummary summary;
   std::uint64_t read = 0;
   std::uint64_t refused = 0;
   bool in_order = true;
 };
 
-Outcome run(WhenFull when_full, std::size_t ring_bytes, int threads, int records, std::size_t disk_room = SIZE_MAX) {
+StressFigures run(WhenFull when_full, std::size_t ring_bytes, int threads, int records,
+                  std::size_t disk_room = SIZE_MAX) {
   MemoryDisk disk;
   SteadyClock clock;
   JournalOptions options;
@@ -47,7 +48,7 @@ Outcome run(WhenFull when_full, std::size_t ring_bytes, int threads, int records
     });
   }
   for (std::thread& worker : workers) worker.join();
-  Outcome outcome;
+  StressFigures outcome;
   outcome.summary = journal.close();
   outcome.refused = refused;
   auto reader = McapReader::open(disk, "j");
@@ -64,7 +65,7 @@ Outcome run(WhenFull when_full, std::size_t ring_bytes, int threads, int records
 }
 
 TEST(JournalStress, LosesNothingWhenProducersWait) {
-  const Outcome outcome = run(WhenFull::block, 4096, 4, 5000);
+  const StressFigures outcome = run(WhenFull::block, 4096, 4, 5000);
   EXPECT_EQ(outcome.refused, 0U);
   EXPECT_EQ(outcome.summary.messages, 20'000U);
   EXPECT_EQ(outcome.read, 20'000U);
@@ -73,7 +74,7 @@ TEST(JournalStress, LosesNothingWhenProducersWait) {
 }
 
 TEST(JournalStress, AccountsForEachRecordWhenProducersDoNotWait) {
-  const Outcome outcome = run(WhenFull::drop, 4096, 4, 5000);
+  const StressFigures outcome = run(WhenFull::drop, 4096, 4, 5000);
   EXPECT_EQ(outcome.summary.messages + outcome.summary.dropped, 20'000U);
   EXPECT_EQ(outcome.refused, outcome.summary.dropped);
   EXPECT_EQ(outcome.read, outcome.summary.messages);
@@ -87,7 +88,7 @@ TEST(JournalStress, HasTheSameDigestHoweverThreadsInterleave) {
 }
 
 TEST(JournalStress, BlocksNobodyForeverWhenTheDiskIsFull) {
-  const Outcome outcome = run(WhenFull::block, 4096, 2, 20'000, 100'000);
+  const StressFigures outcome = run(WhenFull::block, 4096, 2, 20'000, 100'000);
   ASSERT_TRUE(outcome.summary.error);
   EXPECT_EQ(outcome.summary.error->fault, DiskFault::full);
   EXPECT_EQ(outcome.summary.messages + outcome.summary.dropped, 40'000U);

@@ -5,8 +5,8 @@
 
 #include "core/cdr.hpp"
 #include "core/schema.hpp"
+#include "journal/journal_file.hpp"
 #include "journal/named_series.hpp"
-#include "journal/recorder.hpp"
 #include "journal/test/helpers.hpp"
 
 namespace isochron {

@@ -6,15 +6,15 @@
 
 namespace {
 
-struct Outcome {
+struct Parsed {
   std::vector<std::vector<std::byte>> frames;
   bool refused = false;
-  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const Parsed&, const Parsed&) = default;
 };
 
-Outcome read(std::span<const std::byte> bytes, std::span<const std::byte> cuts) {
+Parsed read(std::span<const std::byte> bytes, std::span<const std::byte> cuts) {
   isochron::link::FrameReader reader(64);
-  Outcome outcome;
+  Parsed outcome;
   std::size_t turn = 0;
   while (!bytes.empty() && !outcome.refused) {
     const std::size_t wanted = cuts.empty() ? bytes.size() : std::to_integer<std::size_t>(cuts[turn++ % cuts.size()]);

@@ -13,13 +13,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/forwarding_plant.hpp"
 #include "programs/bench/empty_plant.hpp"
 #include "programs/coordinator.hpp"
 #include "programs/futex.hpp"
+#include "rt/allocation_guard.hpp"
 
 namespace isochron::bench {
 
@@ -37,8 +40,8 @@ RobotSpec robot(const std::string& name, std::vector<std::string> arguments, Com
   return {name, 1, {}, {program}};
 }
 
-Outcome run(std::vector<RobotSpec> robots, SimSpan until, SimSpan step, SimSpan quantum, Recorder* recorder = nullptr,
-            std::uint32_t lanes = 0) {
+RunOutcome run(std::vector<RobotSpec> robots, SimSpan until, SimSpan step, SimSpan quantum,
+               Recorder* recorder = nullptr, std::uint32_t lanes = 0) {
   EmptyPlant plant;
   CoordinatorOptions options;
   options.cores = lanes;
@@ -53,7 +56,7 @@ double us(auto span) { return static_cast<double>(span.ns()) * 1e-3; }
 
 void drift(Report& report, SimSpan quantum, const std::string& name, double p99_us, double share) {
   const std::vector<RobotSpec> robots{robot("a", {"spin"}), robot("b", {"period", "10000"}), robot("c", {"spin"})};
-  const Outcome r = run(robots, 1s, quantum, quantum);
+  const RunOutcome r = run(robots, 1s, quantum, quantum);
   report.at_most("drift_p99_quantum_" + name, us(r.drift_p99), "us", p99_us);
   const Accounting& a = r.accounting;
   // Of the CPU time that was ours: what the machine took away in between is nobody's.
@@ -159,7 +162,7 @@ double bare_preemption_us() {
 }
 
 double coordinated_preemption_us() {
-  const Outcome r = run({robot("a", {"spin"}), robot("b", {"spin"})}, 250ms, 1ms, 1ms);
+  const RunOutcome r = run({robot("a", {"spin"}), robot("b", {"spin"})}, 250ms, 1ms, 1ms);
   return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
 }
 
@@ -171,7 +174,7 @@ void preempting(Report& report) {
 
 /// One program that waits for 100 us again and again: each wait is a switch to the coordinator and back.
 double coordinated_switch_us() {
-  const Outcome r = run({robot("a", {"ask"})}, 1s, 10ms, 1ms);
+  const RunOutcome r = run({robot("a", {"ask"})}, 1s, 10ms, 1ms);
   const Accounting& a = r.accounting;
   return us(a.executed + a.world + a.coordination) / static_cast<double>(r.requests);
 }
@@ -195,7 +198,7 @@ double switch_under_us(const MakePolicy& policy) {
   both.policy = policy;
   both.programs.push_back(both.programs[0]);
   both.programs[1].name = "other";
-  const Outcome r = run({both}, 300ms, 10ms, 1ms);
+  const RunOutcome r = run({both}, 300ms, 10ms, 1ms);
   return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
 }
 
@@ -230,7 +233,7 @@ double looks_bare() {
 /// What users get: every look is recorded, so that a replay sees it again.
 double looks_measured() {
   MemoryRecorder recorder;
-  const Outcome r = run({guest({"poll", "100"})}, 200ms, 10ms, 1ms, &recorder);
+  const RunOutcome r = run({guest({"poll", "100"})}, 200ms, 10ms, 1ms, &recorder);
   return std::atof(r.programs[0].output.c_str()) / r.accounting.wall.seconds();
 }
 
@@ -252,7 +255,7 @@ void threads(Report& report) {
 }
 
 void clock_read(Report& report) {
-  const Outcome r = run({guest({"clock"})}, 1s, 10ms, 1ms);
+  const RunOutcome r = run({guest({"clock"})}, 1s, 10ms, 1ms);
   report.at_most("interposed_clock_read", std::atof(r.programs[0].output.c_str()), "ns", 15);
 }
 
@@ -262,7 +265,7 @@ void replay(Report& report) {
   run({robot("a", {"computing", pieces})}, 10s, 10ms, 10ms, &recorder);
   auto tape = std::make_shared<ComputeTape>(recorder.tape(0));
   const auto recorded = [&] {
-    const Outcome r = run({robot("a", {"computing", pieces}, RecordedCompute{tape})}, 10s, 10ms, 10ms);
+    const RunOutcome r = run({robot("a", {"computing", pieces}, RecordedCompute{tape})}, 10s, 10ms, 10ms);
     return 1 / r.accounting.wall.seconds();
   };
   const auto freely = [&] {
@@ -283,7 +286,7 @@ double dispatch_us(int programs) {
   std::vector<RobotSpec> robots;
   for (int i = 0; i < programs; ++i) robots.push_back(robot("r" + std::to_string(i), {"spin"}));
   const SimSpan until = 400ms / programs + 10ms;
-  const Outcome r = run(robots, until, 1ms, 250us);
+  const RunOutcome r = run(robots, until, 1ms, 250us);
   return us(r.accounting.coordination) / static_cast<double>(r.dispatches);
 }
 
@@ -291,6 +294,38 @@ void many(Report& report) {
   const auto [hundred, two] = side_by_side(
       3, [] { return dispatch_us(100); }, [] { return dispatch_us(2); });
   report.ratio_at_most("cost_per_dispatch_100_programs", hundred, "us", "2 programs", two, 2.0);
+}
+
+/// A world with one sensor. It watches the heap of the thread that reads it, for a thousand reads.
+class WatchedSensor final : public ForwardingPlant {
+ public:
+  explicit WatchedSensor(Plant& rest) : ForwardingPlant(rest), variables_{{"a/fx", "float64", 8}} {}
+  [[nodiscard]] const std::vector<Variable>& variables() const override { return variables_; }
+  void read(std::uint32_t, SimTime, std::span<std::byte> value) override {
+    std::fill(value.begin(), value.end(), std::byte{});
+    if (++reads_ == first) guard_.emplace("coordinator");
+    if (reads_ != first + 1000) return;
+    allocations = guard_->report().allocations;
+    guard_.reset();
+  }
+  std::optional<std::uint64_t> allocations;
+
+ private:
+  static constexpr int first = 100;
+  std::vector<Variable> variables_;
+  int reads_ = 0;
+  std::optional<rt::AllocationGuard> guard_;
+};
+
+void heap(Report& report) {
+  if (!rt::AllocationGuard::watches_heap()) return;
+  EmptyPlant nothing;
+  WatchedSensor plant(nothing);
+  CoordinatorOptions options;
+  options.grace = 50ms;
+  const RobotSpec reader = robot("a", {"requests", "10000", "read", "/dev/null"}, ZeroCompute{});
+  Coordinator(plant, {reader}, options).run(SimTime::zero() + 2s);
+  report.at_most("heap_allocations_in_1000_reads", static_cast<double>(plant.allocations.value_or(UINT64_MAX)), "", 0);
 }
 
 }  // namespace
@@ -310,6 +345,7 @@ void bench_coordinator(Report& report) {
   threads(report);
   replay(report);
   many(report);
+  heap(report);
 }
 
 }  // namespace isochron::bench

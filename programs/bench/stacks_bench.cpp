@@ -55,7 +55,7 @@ double our_seconds(std::vector<RobotSpec> robots) {
   options.step = 10ms;
   options.grace = 50ms;
   options.interpose_library = INTERPOSE_LIBRARY;
-  const Outcome r = Coordinator(plant, std::move(robots), options, nullptr).run(SimTime::zero() + 2s);
+  const RunOutcome r = Coordinator(plant, std::move(robots), options, nullptr).run(SimTime::zero() + 2s);
   return (r.accounting.wall - r.accounting.idle).seconds();
 }
 

@@ -57,7 +57,6 @@ class Stream {
   }
   [[nodiscard]] bool has_piece(SimTime now) const { return !pieces_.empty() && pieces_.front().arrives <= now; }
   [[nodiscard]] bool ended(SimTime now) const { return end_ <= now && !has_piece(now); }
-  [[nodiscard]] bool is_reset(SimTime now) const { return reset_ <= now; }
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
 
   /// Fills `to`; its room comes back at `back`.

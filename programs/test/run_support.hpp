@@ -36,7 +36,7 @@ inline ModelledCompute modelled(SimSpan cost) {
 }
 
 struct Run {
-  Outcome outcome;
+  RunOutcome outcome;
   MemoryRecorder record;
   int out_of_order = 0;
   [[nodiscard]] const ProgramOutcome& of(const std::string& name) const {

@@ -135,7 +135,7 @@ TEST(CoordinatorRun, ARunCanBeStopped) {
   std::stop_source stop;
   Coordinator coordinator(plant, {robot("a", {program("spin", {"spin"})})}, quick());
   int told = 0;
-  const Outcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime, SimSpan) {
+  const RunOutcome outcome = coordinator.run(SimTime::never(), stop.get_token(), [&](SimTime, SimSpan) {
     if (++told == 2) stop.request_stop();
   });
   EXPECT_FALSE(outcome.completed);
@@ -146,7 +146,7 @@ TEST(CoordinatorRun, AWorldThatBreaksEndsTheRunWithItsReason) {
   DoubleIntegrator plant({"a"});
   plant.fails_at = at(50ms);
   Coordinator coordinator(plant, {robot("a", {program("controller", {"controller"}, ZeroCompute{})})}, quick());
-  const Outcome outcome = coordinator.run(at(1s));
+  const RunOutcome outcome = coordinator.run(at(1s));
   EXPECT_EQ(outcome.why_ended, "the world: the mass is gone");
   EXPECT_EQ(outcome.reached, at(40ms));
 }

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 struct StackRun {
-  Outcome outcome;
+  RunOutcome outcome;
   std::uint64_t digest = 0;
   std::string output;
   std::string faults;

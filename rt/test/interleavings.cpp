@@ -51,7 +51,7 @@ struct Step {
 // The search and its current execution. One at a time, so that Atomic and Plain need not carry a pointer to it.
 class Checker {
  public:
-  Outcome explore(const Program& program, Limits limits) {
+  Exploration explore(const Program& program, Limits limits) {
     limits_ = limits;
     do {
       execute(program);
@@ -293,7 +293,7 @@ class Checker {
   }
 
   Limits limits_;
-  Outcome outcome_;
+  Exploration outcome_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   int count_ = 0;
   int current_ = 0;  // 0: set-up or finally()
@@ -320,10 +320,10 @@ void Knowledge::join(const Knowledge& other) {
   for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other.clock[i]);
 }
 
-Outcome explore(const Program& program, Limits limits) {
+Exploration explore(const Program& program, Limits limits) {
   Checker mine;
   checker = &mine;
-  Outcome outcome = mine.explore(program, limits);
+  Exploration outcome = mine.explore(program, limits);
   checker = nullptr;
   return outcome;
 }

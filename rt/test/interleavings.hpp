@@ -37,7 +37,7 @@ struct Knowledge {
   void join(const Knowledge& other);
 };
 
-struct Outcome {
+struct Exploration {
   std::uint64_t executions = 0;
   std::uint64_t redundant = 0;  // of them, broken off since they would repeat another one but for steps that commute
   std::uint64_t pruned = 0;     // a thread went on for more than its step limit (a retry loop that never got its turn)
@@ -52,7 +52,7 @@ struct Limits {
   std::uint64_t executions = 20'000'000;
 };
 /// Tries everything. The program adds its threads with Execution::thread and returns.
-Outcome explore(const Program& program, Limits limits = {});
+Exploration explore(const Program& program, Limits limits = {});
 
 /// One execution, as the program sees it.
 class Execution {

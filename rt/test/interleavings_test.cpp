@@ -23,7 +23,7 @@ std::set<std::pair<int, int>> outcomes(First first, Second second) {
     int a = -1, b = -1;
   };
   std::set<std::pair<int, int>> seen;
-  const Outcome outcome = explore([&](Execution& run) {
+  const Exploration outcome = explore([&](Execution& run) {
     auto s = std::make_shared<State>();
     run.thread([s, &first] { first(*s); });
     run.thread([s, &second] { second(*s); });
@@ -97,7 +97,7 @@ TEST(Interleavings, FindsADataRaceThatNeedsOneCertainOrder) {
     A ready{0};
     Plain data;
   };
-  const Outcome outcome = explore([](Execution& run) {
+  const Exploration outcome = explore([](Execution& run) {
     auto s = std::make_shared<State>();
     run.thread([s] {
       s->data.set(1);
@@ -110,7 +110,7 @@ TEST(Interleavings, FindsADataRaceThatNeedsOneCertainOrder) {
   EXPECT_NE(outcome.failure.find("a data race"), std::string::npos) << outcome.failure;
 }
 
-Outcome three_exchanges_each(bool same_atomic) {
+Exploration three_exchanges_each(bool same_atomic) {
   struct State {
     A x{0}, y{0};
   };
@@ -126,12 +126,12 @@ Outcome three_exchanges_each(bool same_atomic) {
 }
 
 TEST(Interleavings, TriesEveryOrderOfDependentSteps) {
-  const Outcome outcome = three_exchanges_each(true);
+  const Exploration outcome = three_exchanges_each(true);
   EXPECT_EQ(outcome.executions - outcome.redundant, 20U);  // 6 over 3
 }
 
 TEST(Interleavings, TriesOneOrderOfIndependentSteps) {
-  const Outcome outcome = three_exchanges_each(false);
+  const Exploration outcome = three_exchanges_each(false);
   EXPECT_EQ(outcome.executions - outcome.redundant, 1U);
 }
 

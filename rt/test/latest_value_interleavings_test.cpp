@@ -13,7 +13,7 @@ struct Watch {
 };
 
 template <class Atomics>
-Outcome write_and_read(int writes, int reads, Watch* watch = nullptr) {
+Exploration write_and_read(int writes, int reads, Watch* watch = nullptr) {
   return explore([=](Execution& run) {
     struct State {
       LatestValue<Plain, Atomics> latest;
@@ -50,7 +50,7 @@ Outcome write_and_read(int writes, int reads, Watch* watch = nullptr) {
 }
 
 TEST(LatestValueInterleavings, IsWholeNeverOlderAndNeverLost) {
-  const Outcome outcome = write_and_read<ModelAtomics>(6, 5);
+  const Exploration outcome = write_and_read<ModelAtomics>(6, 5);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
@@ -58,7 +58,7 @@ TEST(LatestValueInterleavings, IsWholeNeverOlderAndNeverLost) {
 
 TEST(LatestValueInterleavings, TakesABoundedNumberOfStepsWhateverTheOtherSideDoes) {
   Watch watch;
-  const Outcome outcome = write_and_read<ModelAtomics>(4, 4, &watch);
+  const Exploration outcome = write_and_read<ModelAtomics>(4, 4, &watch);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_EQ(outcome.pruned, 0U);
   EXPECT_EQ(watch.most_write_steps, 1);
@@ -66,7 +66,7 @@ TEST(LatestValueInterleavings, TakesABoundedNumberOfStepsWhateverTheOtherSideDoe
 }
 
 TEST(LatestValueInterleavings, WithoutReleaseAndAcquireTheCheckerFindsTheRace) {
-  const Outcome outcome = write_and_read<WeakenedAtomics>(3, 3);
+  const Exploration outcome = write_and_read<WeakenedAtomics>(3, 3);
   EXPECT_NE(outcome.failure.find("a data race"), std::string::npos);
 }
 

@@ -24,7 +24,7 @@ struct State {
 };
 
 template <class Atomics>
-Outcome produce(std::vector<int> pushes, int polls) {
+Exploration produce(std::vector<int> pushes, int polls) {
   return explore(
       [=](Execution& run) {
         auto s = std::make_shared<State<Atomics>>();
@@ -45,7 +45,7 @@ Outcome produce(std::vector<int> pushes, int polls) {
 }
 
 TEST(MultiProducerRingInterleavings, OneProducerWrapsAround) {
-  const Outcome outcome = produce<ModelAtomics>({6}, 5);
+  const Exploration outcome = produce<ModelAtomics>({6}, 5);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 1000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
@@ -53,7 +53,7 @@ TEST(MultiProducerRingInterleavings, OneProducerWrapsAround) {
 }
 
 TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
-  const Outcome outcome = produce<ModelAtomics>({2, 2}, 2);
+  const Exploration outcome = produce<ModelAtomics>({2, 2}, 2);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
@@ -61,7 +61,7 @@ TEST(MultiProducerRingInterleavings, TwoProducersLoseNothing) {
 }
 
 TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
-  const Outcome outcome = produce<ModelAtomics>({1, 1, 1}, 1);
+  const Exploration outcome = produce<ModelAtomics>({1, 1, 1}, 1);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
@@ -69,7 +69,7 @@ TEST(MultiProducerRingInterleavings, ThreeProducersFightForTheLastSlot) {
 }
 
 TEST(MultiProducerRingInterleavings, WithoutReleaseAndAcquireTheCheckerFindsTheRace) {
-  const Outcome outcome = produce<WeakenedAtomics>({1, 1}, 2);
+  const Exploration outcome = produce<WeakenedAtomics>({1, 1}, 2);
   EXPECT_NE(outcome.failure.find("a data race"), std::string::npos);
 }
 

@@ -12,7 +12,7 @@ using SmallRing = BasicRing<Plain, InlineSlots<Plain, Capacity>, Atomics>;
 // The producer writes 1, 2, … while there is room; the consumer takes what it sees; whatever is left is taken at the
 // end.
 template <class Atomics, std::size_t Capacity>
-Outcome one_by_one(int pushes, int polls) {
+Exploration one_by_one(int pushes, int polls) {
   return explore([=](Execution& run) {
     struct State {
       SmallRing<Atomics, Capacity> ring;
@@ -41,21 +41,21 @@ Outcome one_by_one(int pushes, int polls) {
 }
 
 TEST(RingInterleavings, OneByOneThroughOneSlot) {
-  const Outcome outcome = one_by_one<ModelAtomics, 1>(6, 6);
+  const Exploration outcome = one_by_one<ModelAtomics, 1>(6, 6);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 1000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
 }
 
 TEST(RingInterleavings, OneByOneThroughTwoSlots) {
-  const Outcome outcome = one_by_one<ModelAtomics, 2>(5, 5);
+  const Exploration outcome = one_by_one<ModelAtomics, 2>(5, 5);
   EXPECT_EQ(outcome.failure, "");
   EXPECT_GT(outcome.executions, 10000U);
   RecordProperty("executions", static_cast<int>(outcome.executions));
 }
 
 TEST(RingInterleavings, BatchesPeekAndFlush) {
-  const Outcome outcome = explore([](Execution& run) {
+  const Exploration outcome = explore([](Execution& run) {
     struct State {
       SmallRing<ModelAtomics, 4> ring;
       int pushed = 0, taken = 0;
@@ -87,7 +87,7 @@ TEST(RingInterleavings, BatchesPeekAndFlush) {
 }
 
 TEST(RingInterleavings, WithoutReleaseAndAcquireTheCheckerFindsTheRace) {
-  const Outcome outcome = one_by_one<WeakenedAtomics, 2>(3, 3);
+  const Exploration outcome = one_by_one<WeakenedAtomics, 2>(3, 3);
   EXPECT_NE(outcome.failure.find("a data race"), std::string::npos);
 }
 

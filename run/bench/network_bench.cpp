@@ -137,7 +137,7 @@ bool run_node(flow::System& system, std::uint32_t self, link::Carrier& carrier, 
   options.digest = false;
   options.on_stall = [](const flow::WaitForGraph& graph) { std::fprintf(stderr, "%s\n", to_string(graph).c_str()); };
   options.stall_after = 1s;
-  const flow::Outcome outcome = RemoteNode(system, self, options, members, carrier, clock).run();
+  const flow::FlowOutcome outcome = RemoteNode(system, self, options, members, carrier, clock).run();
   for (const flow::NodeFailure& failure : outcome.failures) std::fprintf(stderr, "%s\n", to_string(failure).c_str());
   return outcome.complete;
 }

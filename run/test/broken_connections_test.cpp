@@ -95,7 +95,7 @@ class Host {
 /// How often connections broke on the way to the digest of one thread.
 int expect_one_digest(const std::function<flow::System()>& make, SimTime until, std::uint64_t seed, double reset) {
   flow::System alone = make(), system = make();
-  const flow::Outcome expected = flow::run(alone, {.until = until});
+  const flow::FlowOutcome expected = flow::run(alone, {.until = until});
   Scheduler scheduler(seed);
   SimulatedNetwork network(scheduler);
   RandomStream random(seed, "test");

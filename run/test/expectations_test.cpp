@@ -159,7 +159,7 @@ TEST_F(Expectations, SeeWhatTheTimelineBreaks) {
           "value: "
           "5}]\nexpect:\n  told: eventually prey/fx.command == 1 within 220ms\n  stuck: never prey/fx.command == 5\n"
           "  marked: after marks.what == \"set\" and marks.about == \"prey/fx\", prey.velocity.x > 0 within 50ms\n");
-  for (const expect::Outcome& outcome : report.expectations) {
+  for (const expect::Judgement& outcome : report.expectations) {
     EXPECT_EQ(outcome.verdict, expect::Verdict::held) << outcome.name << ": " << outcome.why;
   }
   McapReader reader = journal();

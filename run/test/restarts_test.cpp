@@ -79,7 +79,7 @@ class Host {
  private:
   static flow::AssemblyPlan plan(flow::SentLog& log) {
     flow::AssemblyPlan plan{.split = true};
-    plan.settings.recorder = &log;
+    plan.settings.observer = &log;
     return plan;
   }
   static link::SessionTiming patient() {
@@ -157,7 +157,7 @@ class Cluster {
     }
     EXPECT_TRUE(all) << standing;
     flow::System alone = make_();
-    const flow::Outcome expected = flow::run(alone, {.until = until_});
+    const flow::FlowOutcome expected = flow::run(alone, {.until = until_});
     std::vector<std::uint64_t> digests;
     const auto& flows = hosts_.front()->assembly().flows();
     for (std::size_t flow = 0; flow < flows.size(); ++flow) {

@@ -75,7 +75,7 @@ TEST(Verdict, DeadlinesAndExpectationsAreCounted) {
   report.programs[0].missed_deadlines = 2;
   report.programs.push_back({.name = "prey/controller", .missed_deadlines = 1});
   report.expectations.resize(3);
-  for (expect::Outcome& one : report.expectations) one.verdict = expect::Verdict::held;
+  for (expect::Judgement& one : report.expectations) one.verdict = expect::Verdict::held;
   EXPECT_NE(verdict_of(report).line.find("3 deadlines missed · all 3 expectations held"), std::string::npos);
   report.expectations[1].verdict = expect::Verdict::violated;
   EXPECT_NE(verdict_of(report).line.find("1 of 3 expectations violated"), std::string::npos);

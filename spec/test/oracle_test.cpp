@@ -16,7 +16,7 @@ namespace isochron::spec {
 namespace {
 
 /// The hash of what each flow carried.
-struct Heard : flow::Recorder {
+struct Heard : flow::SentObserver {
   explicit Heard(std::size_t flows) : hashes(flows, 0) {}
   void sent(const flow::Sent& message) override {
     hashes[message.flow] = SpecNode::add(hashes[message.flow], message.time, *static_cast<const Token*>(message.value));
@@ -37,10 +37,10 @@ void expect_as_foretold(const flow::Graph& graph, SimTime until, flow::How how, 
   flow::System system = system_of(graph);
   Heard heard(foretold.flows.size());
   flow::Options options{.until = until, .how = how};
-  options.recorder = &heard;
+  options.observer = &heard;
   options.workers = 2;
   options.grain = WallSpan::zero();
-  const flow::Outcome outcome = flow::run(system, options);
+  const flow::FlowOutcome outcome = flow::run(system, options);
   ASSERT_TRUE(outcome.complete) << flow::to_string(how);
   ASSERT_EQ(heard.hashes, foretold.flows) << flow::to_string(how);
 }

@@ -15,13 +15,13 @@ using example::Care;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-struct Outcome {
+struct Counted {
   std::string why;  // "" = right
   std::uint64_t digest = 0;
 };
 
 /// A server and two clients on a network as bad as the seed makes it, cut in two for a while.
-Outcome count_together(std::uint64_t seed, Care care) {
+Counted count_together(std::uint64_t seed, Care care) {
   Scheduler scheduler(seed);
   SimulatedNetwork network(scheduler);
   RandomStream random = scheduler.random("test");
@@ -38,7 +38,7 @@ Outcome count_together(std::uint64_t seed, Care care) {
   scheduler.after(50ms, [&] { network.partition({a, b}); });
   scheduler.after(400ms, [&] { network.heal(); });
   const bool done = scheduler.run_until([&] { return finished == 2; }, 600s);
-  Outcome outcome{"", scheduler.history().digest()};
+  Counted outcome{"", scheduler.history().digest()};
   if (!done) {
     outcome.why = "the clients never finished";
   } else if (server.sum() != 1010) {
@@ -49,7 +49,7 @@ Outcome count_together(std::uint64_t seed, Care care) {
   return outcome;
 }
 
-std::optional<std::string> reason(const Outcome& outcome) {
+std::optional<std::string> reason(const Counted& outcome) {
   return outcome.why.empty() ? std::nullopt : std::optional(outcome.why);
 }
 

@@ -110,7 +110,7 @@ bool describe(Io& io, As<Io, ComputedLane>& m) {
                      may("regional", m.regional, regional_list));
 }
 
-/// The parts of a lane that J2735 nests and Lane holds flat.
+/// The parts of a lane that J2735 nests and MapLane holds flat.
 template <class L>
 struct LaneTypeOf {
   L& lane;
@@ -175,8 +175,8 @@ bool describe(Io& io, As<Io, Connection>& m) {
 }
 
 template <class Io>
-bool describe(Io& io, As<Io, Lane>& m) {
-  using L = As<Io, Lane>;
+bool describe(Io& io, As<Io, MapLane>& m) {
+  using L = As<Io, MapLane>;
   const LaneAttributesOf<L> attributes{m};
   const LaneNodesOf<L> nodes{m};
   constexpr Integer approach{0, 15};

@@ -15,10 +15,6 @@ class ErrorPath {
     error_.what = std::move(what);
     return false;
   }
-  bool at_bit(std::size_t bit) {
-    error_.bit = bit;
-    return false;
-  }
   /// This happened in the field of this name; always false.
   bool in(const char* field) {
     const bool joined = error_.field.empty() || error_.field[0] == '[';

@@ -92,9 +92,9 @@ struct ComputedLane {
 enum class LaneGeometry : std::uint8_t { nodes, computed };
 enum class LaneType : std::uint8_t { vehicle, crosswalk, bike, sidewalk, median, striping, tracked_vehicle, parking };
 
-/// Bits of Lane::direction.
+/// Bits of MapLane::direction.
 enum LaneDirection : unsigned { direction_ingress, direction_egress };
-/// Bits of Lane::maneuvers and Connection::maneuver.
+/// Bits of MapLane::maneuvers and Connection::maneuver.
 enum Maneuver : unsigned {
   maneuver_straight,
   maneuver_left,
@@ -120,7 +120,7 @@ struct Connection {
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
-struct Lane {
+struct MapLane {
   int id = 0;
   std::string name;                     // at most 63 characters
   std::optional<int> ingress_approach;  // 0..15
@@ -140,7 +140,7 @@ struct Lane {
   List<int> overlays;            // at most 5 lane ids
   RegionalList regional;
   Additions additions;
-  friend bool operator==(const Lane&, const Lane&) = default;
+  friend bool operator==(const MapLane&, const MapLane&) = default;
 };
 
 /// A zone in which vehicles may ask for priority; its content is a region's.
@@ -157,7 +157,7 @@ struct IntersectionGeometry {
   Position reference;
   std::optional<double> lane_width_m;
   List<SpeedLimit> speed_limits;     // at most 9
-  List<Lane> lanes;                  // 1..255
+  List<MapLane> lanes;               // 1..255
   List<ControlZone> priority_zones;  // at most 32
   RegionalList regional;
   Additions additions;
@@ -171,7 +171,7 @@ struct RoadSegment {
   Position reference;
   std::optional<double> lane_width_m;
   List<SpeedLimit> speed_limits;
-  List<Lane> lanes;  // 1..255
+  List<MapLane> lanes;  // 1..255
   RegionalList regional;
   Additions additions;
   friend bool operator==(const RoadSegment&, const RoadSegment&) = default;

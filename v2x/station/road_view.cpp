@@ -46,7 +46,7 @@ void RoadView::take(const MapData& map) {
     std::erase_if(lanes_, [&](const KnownLane& lane) { return lane.intersection == intersection.id.id; });
     double limit = 0;
     for (const SpeedLimit& entry : intersection.speed_limits) limit = entry.speed_m_s.value_or(limit);
-    for (const Lane& lane : intersection.lanes) {
+    for (const MapLane& lane : intersection.lanes) {
       if (!lane.direction.test(direction_ingress) || lane.geometry != LaneGeometry::nodes) continue;
       KnownLane made{intersection.id.id, 0, intersection.lane_width_m.value_or(3.5), limit, {}};
       for (const Connection& to : lane.connects_to) made.signal_group = to.signal_group.value_or(made.signal_group);

@@ -40,7 +40,6 @@ class RoadView {
 
   /// For somebody at p who heads there (from east, counter-clockwise); nothing if that is in no known lane.
   [[nodiscard]] std::optional<Approach> approach(const Vec3& p, double heading_rad, SimTime now) const;
-  [[nodiscard]] bool knows_lanes() const { return !lanes_.empty(); }
 
  private:
   static constexpr SimSpan fresh = std::chrono::seconds(1);

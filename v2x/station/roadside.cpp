@@ -11,8 +11,8 @@ namespace {
 
 constexpr SimSpan spat_every = std::chrono::milliseconds(100), map_every = std::chrono::seconds(1);
 
-Lane lane_of(const LaneShape& shape, std::size_t index, const Vec3& reference) {
-  Lane lane;
+MapLane lane_of(const LaneShape& shape, std::size_t index, const Vec3& reference) {
+  MapLane lane;
   lane.id = static_cast<int>(index) + 1;
   lane.name = shape.name;
   lane.direction.set(shape.signal_group > 0 ? direction_ingress : direction_egress);

@@ -30,14 +30,13 @@ Rgb sky(const Vec3& direction) {
 
 std::uint8_t to_byte(float value) { return static_cast<std::uint8_t>(std::clamp(value * 255 + 0.5F, 0.0F, 255.0F)); }
 
-/// A picture's worth of message.
-sensor_msgs::Image blank(const CameraOptions& options, const char* encoding, std::uint32_t pixel) {
+/// The message of a picture, without its pixels.
+sensor_msgs::Image head_of(const CameraOptions& options, const char* encoding, std::uint32_t pixel) {
   sensor_msgs::Image image;
   image.width = options.width;
   image.height = options.height;
   image.encoding = encoding;
   image.step = options.width * pixel;
-  image.data.resize(static_cast<std::size_t>(image.step) * options.height);
   return image;
 }
 
@@ -58,17 +57,23 @@ class CameraSensor final : public Sensor {
         model_(pinhole_of(spec_in, catalog)),
         axes_(axes_of(!spec_in.camera.empty())),
         sun_(unit(spec_in.picture.sun)),
-        colour_(blank(options_, "rgb8", options_.colour ? 3 : 0)),
-        depth_(blank(options_, "32FC1", options_.depth ? 4 : 0)),
-        segments_(blank(options_, "mono16", options_.segmentation ? 2 : 0)) {
+        colour_{head_of(options_, "rgb8", options_.colour ? 3 : 0), {}},
+        depth_{head_of(options_, "32FC1", options_.depth ? 4 : 0), {}},
+        segments_{head_of(options_, "mono16", options_.segmentation ? 2 : 0), {}} {
     std::size_t output = 0;
-    for (sensor_msgs::Image* image : {&colour_, &depth_, &segments_}) {
-      image->header.frame_id = frame_id();
-      if (!image->data.empty()) reserve(output++, cdr_size(*image));
+    for (Picture* picture : {&colour_, &depth_, &segments_}) {
+      picture->head.header.frame_id = frame_id();
+      if (picture->size() > 0) reserve(output++, cdr_size(picture->head) + picture->size());
     }
   }
 
  private:
+  /// Drawn where whoever reads it will find it.
+  struct Picture {
+    sensor_msgs::Image head;
+    std::span<std::byte> pixels;
+    [[nodiscard]] std::size_t size() const { return std::size_t{head.step} * head.height; }
+  };
   struct Axes {
     Vec3 right, up, forward;  // in the mount's frame
   };
@@ -81,6 +86,11 @@ class CameraSensor final : public Sensor {
     const Scene& scene = view.scene();
     const Frame frame(mount_.pose(view.engine()));
     const Axes world{frame.outward(axes_.right), frame.outward(axes_.up), frame.outward(axes_.forward)};
+    std::size_t output = 0;
+    for (Picture* picture : {&colour_, &depth_, &segments_}) {
+      picture->head.header.stamp = stamp;
+      if (picture->size() > 0) picture->pixels = into.put_head(picture->head, picture->size(), output++);
+    }
     std::size_t pixel = 0;
     for (std::uint32_t row = 0; row < options_.height; ++row) {
       const Vec3 to_row = world.forward + ((model_.cy - row - 0.5) / model_.focal) * world.up;
@@ -90,11 +100,6 @@ class CameraSensor final : public Sensor {
       }
     }
     if (options_.noise > 0 && options_.colour) add_noise();
-    std::size_t output = 0;
-    for (sensor_msgs::Image* image : {&colour_, &depth_, &segments_}) {
-      image->header.stamp = stamp;
-      if (!image->data.empty()) into.put(*image, output++);
-    }
   }
 
   /// `through` is 1 long along the optical axis.
@@ -105,15 +110,15 @@ class CameraSensor final : public Sensor {
     const bool found = scene.cast(ray, hit, mount_.unseen());
     if (options_.colour) {
       const Rgb colour = found ? shade(scene, ray, hit) : sky(ray.direction);
-      for (int i = 0; i < 3; ++i) colour_.data[3 * pixel + i] = to_byte(colour[i]);
+      for (int i = 0; i < 3; ++i) colour_.pixels[3 * pixel + i] = std::byte{to_byte(colour[i])};
     }
     if (options_.depth) {
       const float metres = found ? static_cast<float>(hit.distance / stretch) : INFINITY;
-      std::memcpy(&depth_.data[4 * pixel], &metres, sizeof metres);
+      std::memcpy(&depth_.pixels[4 * pixel], &metres, sizeof metres);
     }
     if (options_.segmentation) {
       const auto id = static_cast<std::uint16_t>(!found ? 0 : 1 + (options_.segment_bodies ? hit.body : hit.geometry));
-      std::memcpy(&segments_.data[2 * pixel], &id, sizeof id);
+      std::memcpy(&segments_.pixels[2 * pixel], &id, sizeof id);
     }
   }
 
@@ -132,9 +137,10 @@ class CameraSensor final : public Sensor {
 
   /// The count of ones among 64 random bits is normal for all purposes of 8-bit pictures: mean 32, deviation 4.
   void add_noise() {
-    for (std::uint8_t& value : colour_.data) {
+    for (std::byte& pixel : colour_.pixels) {
       const double normal = (std::popcount(noise().bits()) - 32) * 0.25;
-      value = static_cast<std::uint8_t>(std::clamp(value + options_.noise * normal + 0.5, 0.0, 255.0));
+      const double value = std::to_integer<int>(pixel) + options_.noise * normal + 0.5;
+      pixel = std::byte{static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0))};
     }
   }
 
@@ -143,9 +149,9 @@ class CameraSensor final : public Sensor {
   PinholeModel model_;
   Axes axes_;
   Vec3 sun_;
-  sensor_msgs::Image colour_;
-  sensor_msgs::Image depth_;
-  sensor_msgs::Image segments_;
+  Picture colour_;
+  Picture depth_;
+  Picture segments_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,6 +79,18 @@ class Reading {
   void put(const M& message, std::size_t output = 0) {
     ENSURE(cdr_size(message) <= buffers_[output].size(), "a reading is larger than its sensor announced");
     sizes_[output] = cdr_write(message, buffers_[output]);
+  }
+  /// The same of a message that ends with many bytes: `message` is without them. They are written where they will be
+  /// read, into what this returns.
+  template <Message M>
+  [[nodiscard]] std::span<std::byte> put_head(const M& message, std::size_t bytes, std::size_t output) {
+    const std::size_t head = cdr_size(message);
+    ENSURE(head + bytes <= buffers_[output].size(), "a reading is larger than its sensor announced");
+    cdr_write(message, buffers_[output]);
+    const auto count = static_cast<std::uint32_t>(bytes);
+    std::memcpy(&buffers_[output][head - sizeof count], &count, sizeof count);
+    sizes_[output] = head + bytes;
+    return std::span(buffers_[output]).subspan(head, bytes);
   }
 
  private:

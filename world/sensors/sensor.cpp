@@ -25,6 +25,7 @@ std::size_t readings_kept(const SensorSpec& spec) {
 
 Sensor::Sensor(SensorSpec spec, std::uint64_t seed, std::vector<Output> outputs, std::uint32_t looks)
     : spec_(std::move(spec)),
+      full_name_(spec_.robot + "/" + spec_.name),
       frame_id_(frame_of(spec_)),
       outputs_(std::move(outputs)),
       looks_(looks),

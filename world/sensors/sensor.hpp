@@ -31,6 +31,8 @@ class Sensor {
   Sensor& operator=(const Sensor&) = delete;
 
   [[nodiscard]] const SensorSpec& spec() const { return spec_; }
+  /// "robot/sensor".
+  [[nodiscard]] const std::string& full_name() const { return full_name_; }
   [[nodiscard]] std::span<const Output> outputs() const { return outputs_; }
   /// The most bytes that a reading has of an output.
   [[nodiscard]] std::size_t largest(std::size_t output) const { return ring_[0].capacity(output); }
@@ -76,6 +78,7 @@ class Sensor {
   SimSpan draw(RandomStream& stream) const;
 
   SensorSpec spec_;
+  std::string full_name_;
   std::string frame_id_;
   std::vector<Output> outputs_;
   std::uint32_t looks_;  // for each reading

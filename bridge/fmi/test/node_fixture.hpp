@@ -86,7 +86,7 @@ class Sink final : public flow::DynamicNode {
 class FmuNode : public testing::Test {
  protected:
   struct Ran {
-    flow::Outcome outcome;
+    flow::FlowOutcome outcome;
     std::string why;
     Sink* sink = nullptr;
     Sink* log = nullptr;

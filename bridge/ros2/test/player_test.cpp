@@ -71,7 +71,7 @@ class PlayerTest : public testing::Test {
     system.connect("bag.robot_points", "listener.points");
     flow::Options options;
     options.until = SimTime::zero() + SimSpan(10s);
-    const flow::Outcome outcome = flow::run(system, options);
+    const flow::FlowOutcome outcome = flow::run(system, options);
     EXPECT_TRUE(outcome.complete);
     return heard;
   }

@@ -91,7 +91,7 @@ class Host {
     return found_;
   }
   Address address;
-  programs::Outcome outcome;
+  programs::RunOutcome outcome;
 
  private:
   BenchPlant plant_;

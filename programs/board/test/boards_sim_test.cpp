@@ -56,7 +56,7 @@ struct Rig {
   std::vector<Hold> holds;
   std::optional<Boards> boards;
   std::optional<Coordinator> coordinator;
-  Outcome outcome;
+  RunOutcome outcome;
   bool over = false;
 };
 

@@ -33,9 +33,9 @@ struct ChannelDefinition {
   ChannelOptions options;
 };
 
-class Recorder {
+class JournalFile {
  public:
-  Recorder(std::unique_ptr<File> file, McapWriterOptions options, const mcap::TextMap& about_the_run);
+  JournalFile(std::unique_ptr<File> file, McapWriterOptions options, const mcap::TextMap& about_the_run);
 
   /// Channels get the numbers 0, 1, … in the order of these calls.
   void define(const ChannelDefinition& channel);

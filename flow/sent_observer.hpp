@@ -16,9 +16,9 @@ struct Sent {
   WallTime when = {};  // when it was sent, where that was in another process; zero = just now
 };
 
-class Recorder {
+class SentObserver {
  public:
-  virtual ~Recorder() = default;
+  virtual ~SentObserver() = default;
   /// Threads: the messages of one flow come in order and one at a time; different flows may call at the same time when
   /// nodes run on several threads. When nodes are processes, everything comes from the thread that called run().
   virtual void sent(const Sent& message) = 0;

@@ -30,7 +30,7 @@ struct Violation {
 };
 std::string to_string(const Violation& violation);
 
-struct Outcome {
+struct Judgement {
   static constexpr std::size_t most_told = 10;  // violations that are told one by one
 
   std::string name;
@@ -44,8 +44,8 @@ struct Outcome {
   std::string why;                 // one sentence
 };
 
-[[nodiscard]] bool all_held(const std::vector<Outcome>& outcomes);
+[[nodiscard]] bool all_held(const std::vector<Judgement>& judgements);
 /// "2 of 5 expectations do not hold: apart, quick"; "" if all do.
-[[nodiscard]] std::string complaint(const std::vector<Outcome>& outcomes);
+[[nodiscard]] std::string complaint(const std::vector<Judgement>& judgements);
 
 }  // namespace isochron::expect

@@ -1,4 +1,4 @@
-#include "journal/recorder.hpp"
+#include "journal/journal_file.hpp"
 
 #include <numeric>
 
@@ -6,14 +6,14 @@
 
 namespace isochron {
 
-Recorder::Recorder(std::unique_ptr<File> file, McapWriterOptions options, const mcap::TextMap& about_the_run)
+JournalFile::JournalFile(std::unique_ptr<File> file, McapWriterOptions options, const mcap::TextMap& about_the_run)
     : file_(std::move(file)), writer_(*file_, std::move(options)) {
   writer_.start();
   // At the start, so that a journal whose run was killed says where it ran.
   if (!about_the_run.empty()) writer_.metadata({journal_metadata::record, about_the_run});
 }
 
-void Recorder::define(const ChannelDefinition& channel) {
+void JournalFile::define(const ChannelDefinition& channel) {
   const SchemaText& schema = channel.schema;
   mcap::TextMap metadata = channel.options.metadata;
   if (!channel.options.in_digest) metadata[in_digest_key] = "false";
@@ -25,7 +25,7 @@ void Recorder::define(const ChannelDefinition& channel) {
   channels_.push_back(std::move(state));
 }
 
-void Recorder::accept(std::size_t producer, std::size_t channel, SimTime time, std::span<const std::byte> payload) {
+void JournalFile::accept(std::size_t producer, std::size_t channel, SimTime time, std::span<const std::byte> payload) {
   State& state = channels_[channel];
   if (state.digest != none) {
     check_single_producer(state, producer);
@@ -36,7 +36,7 @@ void Recorder::accept(std::size_t producer, std::size_t channel, SimTime time, s
   ++state.accepted;
 }
 
-void Recorder::check_single_producer(State& channel, std::size_t producer) {
+void JournalFile::check_single_producer(State& channel, std::size_t producer) {
   if (channel.producer == producer) return;
   if (channel.producer == none) {
     channel.producer = producer;
@@ -45,14 +45,14 @@ void Recorder::check_single_producer(State& channel, std::size_t producer) {
   digest_.mark_incomplete("two producers wrote to " + channel.topic + ", so that its order is not defined");
 }
 
-Digest Recorder::digest(const std::vector<std::uint64_t>& dropped) {
+Digest JournalFile::digest(const std::vector<std::uint64_t>& dropped) {
   std::uint64_t of_digest = 0;
   for (std::size_t i = 0; i < channels_.size(); ++i) of_digest += channels_[i].digest != none ? dropped[i] : 0;
   if (of_digest > 0) digest_.mark_incomplete(std::to_string(of_digest) + " records were dropped");
   return digest_.digest();
 }
 
-Digest Recorder::finish(const std::vector<std::uint64_t>& dropped, bool sync) {
+Digest JournalFile::finish(const std::vector<std::uint64_t>& dropped, bool sync) {
   Digest digest = this->digest(dropped);
   note_end(digest, dropped);
   const auto finished = writer_.finish();
@@ -60,7 +60,7 @@ Digest Recorder::finish(const std::vector<std::uint64_t>& dropped, bool sync) {
   return digest;
 }
 
-void Recorder::note_end(const Digest& digest, const std::vector<std::uint64_t>& dropped) {
+void JournalFile::note_end(const Digest& digest, const std::vector<std::uint64_t>& dropped) {
   mcap::TextMap end{
       {journal_metadata::digest, digest.hex},
       {journal_metadata::dropped, std::to_string(std::accumulate(dropped.begin(), dropped.end(), std::uint64_t{0}))}};

@@ -1,4 +1,4 @@
-#include "expect/outcome.hpp"
+#include "expect/judgement.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,19 +39,19 @@ std::string to_string(const Violation& violation) {
   return text;
 }
 
-bool all_held(const std::vector<Outcome>& outcomes) {
-  return std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.verdict == Verdict::held; });
+bool all_held(const std::vector<Judgement>& judgements) {
+  return std::ranges::all_of(judgements, [](const Judgement& judgement) { return judgement.verdict == Verdict::held; });
 }
 
-std::string complaint(const std::vector<Outcome>& outcomes) {
+std::string complaint(const std::vector<Judgement>& judgements) {
   std::string names;
   std::size_t count = 0;
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.verdict == Verdict::held) continue;
-    names += (count++ == 0 ? "" : ", ") + outcome.name;
+  for (const Judgement& judgement : judgements) {
+    if (judgement.verdict == Verdict::held) continue;
+    names += (count++ == 0 ? "" : ", ") + judgement.name;
   }
   if (count == 0) return "";
-  return std::to_string(count) + " of " + std::to_string(outcomes.size()) +
+  return std::to_string(count) + " of " + std::to_string(judgements.size()) +
          (count == 1 ? " expectations does not hold: " : " expectations do not hold: ") + names;
 }
 
