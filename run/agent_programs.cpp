@@ -52,12 +52,29 @@ AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* ra
     numbered_.names.push_back(target.name);
     numbered_.speeds.emplace_back();
   }
-  if (radio == nullptr) return;
-  radio_.emplace(scenario_, *radio);
-  numbered_.names.insert(numbered_.names.end(), radio_->names().begin(), radio_->names().end());
+  if (radio != nullptr) {
+    radio_.emplace(scenario_, *radio);
+    numbered_.names.insert(numbered_.names.end(), radio_->names().begin(), radio_->names().end());
+  }
+  ros_ = ros_posts(scenario_, stage, plant_);
+  for (const auto& post : ros_) {
+    numbered_.names.insert(numbered_.names.end(), post->names().begin(), post->names().end());
+  }
 }
 
 AgentPrograms::~AgentPrograms() = default;
+
+void AgentPrograms::record_with(programs::Recorder& recorder, RunRecord* journal, Producer* producer) {
+  recorder_ = &recorder;
+  journal_ = journal;
+  producer_ = producer;
+  if (journal == nullptr) return;
+  for (const auto& post : ros_) post->record(journal->journal(), *producer);
+}
+
+void AgentPrograms::open(RunWatch& watch, Clock& clock) {
+  for (const auto& post : ros_) post->open(watch, clock);
+}
 
 std::vector<OutputRecord> AgentPrograms::outputs() const { return outputs_of(without_targets(scenario_)); }
 
@@ -74,6 +91,7 @@ void AgentPrograms::start(SimTime begin, SimTime until, std::function<bool()> st
     how.boards = &boards_->boards();
   }
   if (radio_) how.correspondents.push_back(&*radio_);
+  for (const auto& post : ros_) how.correspondents.push_back(post.get());
   shifted_ = std::make_unique<ShiftedPlant>(plant_, begin - stage_.world().time());
   companions_.emplace(*shifted_, robots_, std::move(how), *recorder_, until);
 }

@@ -16,6 +16,7 @@
 #include "run/coordinator_specs.hpp"
 #include "run/library_program.hpp"
 #include "run/program_record.hpp"
+#include "run/ros_post.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
 #include "scenario/find_file.hpp"
@@ -434,6 +435,7 @@ void check_coordinator(const Scenario& scenario) {
   (void)robot_specs(here, libraries_of(here, stage, plant));
   (void)network_specs(scenario);
   if (has_autopilots(scenario)) AutopilotHost(scenario, stage, plant, {}, false);
+  (void)ros_posts(scenario, stage, plant);
 }
 
 namespace {
@@ -463,6 +465,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   auto [names, speeds] = programs::numbered(robots);
   std::optional<AutopilotHost> autopilots;
   if (has_autopilots(scenario)) autopilots.emplace(scenario, stage, plant, how.stopping);
+  const std::vector<std::unique_ptr<RosPost>> ros = ros_posts(scenario, stage, plant);
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   std::optional<BoardHost> host;
@@ -473,10 +476,13 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   }
   if (autopilots) {
     how.correspondents.push_back(&*autopilots);
-    for (const std::string& name : autopilots->names()) {
-      names.push_back(name);
-      speeds.emplace_back();
-    }
+    names.insert(names.end(), autopilots->names().begin(), autopilots->names().end());
+    speeds.resize(names.size());
+  }
+  for (const auto& post : ros) {
+    post->record(record.journal(), record.producer());
+    how.correspondents.push_back(post.get());
+    names.insert(names.end(), post->names().begin(), post->names().end());
   }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
@@ -484,6 +490,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   StallRecord stalls(record, watch, report.notes);
   how.on_stall = [&](const auto& all) { stalls.tell(wait_records(all, scenario.time.stall)); };
   SimTime until = SimTime::zero() + scenario.duration;
+  for (const auto& post : ros) post->open(watch, clock);
   if (autopilots) {
     autopilots->set_on_stall(how.on_stall);
     autopilots->begin();
