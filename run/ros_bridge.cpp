@@ -65,7 +65,8 @@ RosBridge::RosBridge(const Scenario& scenario, const RosPart& part, const std::v
   find_robots();
 }
 
-RosBridge::~RosBridge() = default;
+/// Nothing comes in any more when the rest goes.
+RosBridge::~RosBridge() { wire_->close(); }
 
 const flow::PayloadType& RosBridge::log_type() const { return wire_->types().type(log_name); }
 

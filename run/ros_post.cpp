@@ -205,7 +205,7 @@ std::vector<ChannelDefinition> ros_channels(const Scenario& scenario) {
   for (const RosPart& part : ros_parts(scenario)) {
     const auto wire = part.make_wire(part.section);
     for (const auto& [name, section] : part.section.subscribe) {
-      all.push_back(channel(part.name, name, wire->types().type(section.as)));
+      placed(section.place_of("as"), [&] { all.push_back(channel(part.name, name, wire->types().type(section.as))); });
     }
     if (part.writes()) {
       all.push_back({"/programs/" + part.name, {message_name<ProgramEvent>(), ros2msg_schema<ProgramEvent>()}, {}});

@@ -13,6 +13,7 @@ import unittest
 
 ISOCHRON, SOURCE, PEER, DRIVER = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
 TURTLE = os.path.join(SOURCE, "examples/ros2/turtle.yaml")
+CAR = os.path.join(SOURCE, "examples/ros2/car.yaml")
 PROGRAM = os.path.join(SOURCE, "examples/ros2/program.yaml")
 os.environ["ROS_DOMAIN_ID"] = DOMAIN = str(1 + os.getpid() % 70)
 
@@ -75,7 +76,7 @@ agents:
 robots:
   car01:
     sensors:
-      imu: {{type: imu, site: car01, every: 20ms, latency: 5ms, frame: imu}}
+      imu: {{type: imu, every: 20ms, latency: 5ms, frame: imu}}
 ros2:
   interface: lo
   publish:
@@ -223,6 +224,12 @@ class Ros2Test(unittest.TestCase):
                 report, heard, records = self.drive(scenario)
                 self.check_drive(report, heard, records)
                 self.assertGreater(records["/agents/east_west"], 200)
+
+    def test_the_car_of_the_example_is_driven(self):
+        with process(DRIVER):
+            done = subprocess.run(self.run_words("--duration", "3s", scenario=CAR), capture_output=True, text=True, timeout=90)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreater(self.records()["/ros2/cmd_vel"], 10)
 
     def test_what_means_nothing_beside_agents_is_said_with_its_place(self):
         scenario = self.write("cars.yaml", CARS.format(source=SOURCE, mode="heartbeat"))
