@@ -56,7 +56,12 @@ AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* ra
     radio_.emplace(scenario_, *radio);
     numbered_.names.insert(numbered_.names.end(), radio_->names().begin(), radio_->names().end());
   }
-  ros_ = ros_posts(scenario_, stage, plant_);
+  ros_ = ros_posts(scenario_, stage, plant_, radio_ ? radio_->names() : std::vector<std::string>());
+  if (radio_ && !ros_.empty()) {
+    radio_->tell_frames([this](const std::string& name, SimTime arrives, std::span<const std::uint8_t> octets) {
+      for (const auto& post : ros_) post->frame(name, arrives, octets);
+    });
+  }
   for (const auto& post : ros_) {
     numbered_.names.insert(numbered_.names.end(), post->names().begin(), post->names().end());
   }

@@ -14,8 +14,12 @@ std::string flow_of(const world::Sensor& sensor, const world::Output& output) {
   return sensor.spec().robot + "/" + sensor.spec().name + "." + (output.name.empty() ? "reading" : output.name);
 }
 
-/// The flows that the world and its sensors would have as nodes. A sensor that waits to be asked has none.
-std::vector<RosFlow> flows_of(Stage& stage) {
+constexpr const char* frames = ".frames";
+constexpr const char* frame_type = "std_msgs/msg/UInt8MultiArray";
+
+/// The flows that the world and its sensors would have as nodes, and those of radios. A sensor that waits to be asked
+/// has none.
+std::vector<RosFlow> flows_of(Stage& stage, const std::vector<std::string>& radios) {
   std::vector<RosFlow> flows{{world_flows[0], message_name<tf2_msgs::TFMessage>()},
                              {world_flows[1], message_name<sensor_msgs::JointState>()},
                              {world_flows[2], message_name<world::WorldState>()}};
@@ -25,6 +29,7 @@ std::vector<RosFlow> flows_of(Stage& stage) {
     for (const world::Output& output : sensor.outputs())
       flows.push_back({flow_of(sensor, output), output.message_name});
   }
+  for (const std::string& radio : radios) flows.push_back({radio + frames, frame_type});
   return flows;
 }
 
@@ -54,9 +59,10 @@ const std::string& body_of(const std::string& name, const std::string& body) { r
 
 }  // namespace
 
-RosPost::RosPost(const Scenario& scenario, const RosPart& part, Stage& stage, WorldPlant& plant)
+RosPost::RosPost(const Scenario& scenario, const RosPart& part, Stage& stage, WorldPlant& plant,
+                 const std::vector<std::string>& radios)
     : stage_(stage),
-      bridge_(scenario, part, flows_of(stage), {&stage, &plant}),
+      bridge_(scenario, part, flows_of(stage, radios), {&stage, &plant}),
       names_{part.name},
       state_(stage.world().make_state()) {
   find_sources();
@@ -73,11 +79,15 @@ void RosPost::find_sources() {
       sources_.push_back({flow, static_cast<World>(world - std::begin(world_flows))});
       continue;
     }
+    if (name.ends_with(frames)) {
+      sources_.push_back({flow, std::nullopt, name.substr(0, name.size() - std::string_view(frames).size())});
+      continue;
+    }
     for (std::size_t i = 0; i < stage_.sensors().size(); ++i) {
       const world::Sensor& sensor = stage_.sensors()[i];
       for (std::size_t output = 0; output < sensor.outputs().size(); ++output) {
         if (flow_of(sensor, sensor.outputs()[output]) != name) continue;
-        sources_.push_back({flow, std::nullopt, i, output});
+        sources_.push_back({flow, std::nullopt, "", i, output});
         reads_ = true;
       }
     }
@@ -130,19 +140,39 @@ void RosPost::read(std::size_t sensor, const world::Reading& reading) {
   const world::SensorSpec& spec = stage_.sensors()[sensor].spec();
   if (stage_.faults().blind_since(spec.robot + "/" + spec.name, reading.available())) return;
   for (const Source& source : sources_) {
-    if (source.world || source.sensor != sensor) continue;
+    if (source.world || !source.radio.empty() || source.sensor != sensor) continue;
     const auto bytes = reading.bytes(source.output);
-    const auto place = std::ranges::upper_bound(ready_, reading.available(), {}, &Ready::available);
-    ready_.insert(place, Ready{reading.available(), source.flow, {bytes.begin(), bytes.end()}});
+    std::vector<std::byte> cdr(bytes.begin(), bytes.end());
+    if (ahead_ != SimSpan::zero()) delay_stamp(cdr, ahead_);
+    add({reading.available() + ahead_, source.flow, std::move(cdr)});
   }
 }
 
+void RosPost::frame(const std::string& radio, SimTime arrives, std::span<const std::uint8_t> octets) {
+  for (const Source& source : sources_) {
+    if (source.radio != radio) continue;
+    const auto write = [&](std::byte* target) {
+      cdr::Writer writer(target);
+      writer.put(std::uint32_t{0});  // a layout without dimensions
+      writer.put(std::uint32_t{0});
+      writer.put(std::vector<std::uint8_t>(octets.begin(), octets.end()));
+      return writer.size();
+    };
+    std::vector<std::byte> cdr(cdr_header_size + write(nullptr));
+    cdr[1] = std::byte{1};
+    write(cdr.data() + cdr_header_size);
+    add({arrives, source.flow, std::move(cdr)});
+  }
+}
+
+void RosPost::add(Ready ready) {
+  ready_.insert(std::ranges::upper_bound(ready_, ready.available, {}, &Ready::available), std::move(ready));
+}
+
 void RosPost::publish_readings(SimTime now) {
-  if (!reads_) return;
-  stage_.look(now - ahead_);
-  while (!ready_.empty() && ready_.front().available <= now - ahead_) {
-    std::vector<std::byte>& cdr = ready_.front().cdr;
-    if (ahead_ != SimSpan::zero()) delay_stamp(cdr, ahead_);
+  if (reads_) stage_.look(now - ahead_);
+  while (!ready_.empty() && ready_.front().available <= now) {
+    const std::vector<std::byte>& cdr = ready_.front().cdr;
     bridge_.heard(ready_.front().flow, cdr.size(),
                   [&cdr](std::span<std::byte> room) { std::ranges::copy(cdr, room.begin()); });
     ready_.pop_front();

@@ -23,8 +23,10 @@ namespace isochron {
 
 class RosPost final : public programs::Correspondent, private RosBridge::Taker {
  public:
-  /// `scenario`, `stage` and `plant` outlive it; the stage tells it of readings as long as it lives.
-  RosPost(const Scenario& scenario, const RosPart& part, Stage& stage, WorldPlant& plant);
+  /// `scenario`, `stage` and `plant` outlive it; the stage tells it of readings as long as it lives. `radios` of cars,
+  /// as in car01/v2x, have flows too: what they hear.
+  RosPost(const Scenario& scenario, const RosPart& part, Stage& stage, WorldPlant& plant,
+          const std::vector<std::string>& radios = {});
 
   /// What it takes in, one for each subscription, and what it says, as the journal has them.
   [[nodiscard]] std::vector<ChannelDefinition> channels() const;
@@ -40,22 +42,26 @@ class RosPost final : public programs::Correspondent, private RosBridge::Taker {
   [[nodiscard]] const std::vector<std::string>& names() const override { return names_; }
   void exchange(programs::Post& post, SimTime now, SimTime until) override;
   void leave() override { bridge_.close(); }
+  /// A radio hears this at `arrives`, which is not before the next exchange.
+  void frame(const std::string& radio, SimTime arrives, std::span<const std::uint8_t> octets);
 
  private:
-  /// Which output of a sensor an entry publishes, or which flow of the world's.
+  /// Which output of a sensor an entry publishes, or which flow of the world's, or of which radio.
   enum class World { tf, joints, state };
   struct Source {
     std::size_t flow;  // of the bridge
     std::optional<World> world;
+    std::string radio = {};
     std::size_t sensor = 0, output = 0;
   };
   struct Ready {
-    SimTime available;  // of the stage
+    SimTime available;
     std::size_t flow;
     std::vector<std::byte> cdr;
   };
   void find_sources();
   void read(std::size_t sensor, const world::Reading& reading);
+  void add(Ready ready);
   void publish_readings(SimTime now);
   void publish_world(SimTime now);
   template <Message M>
@@ -70,7 +76,7 @@ class RosPost final : public programs::Correspondent, private RosBridge::Taker {
   std::vector<Source> sources_;
   bool reads_ = false;       // one of them is a sensor
   std::deque<Ready> ready_;  // by availability
-  SimSpan ahead_;            // our time, of the stage's
+  SimSpan ahead_;            // our time, of the stage's: always the same
   std::optional<SimTime> next_;
   RunWatch* watch_ = nullptr;
   programs::Post* post_ = nullptr;
@@ -79,7 +85,8 @@ class RosPost final : public programs::Correspondent, private RosBridge::Taker {
 };
 
 /// Those of a scenario, `ros` first.
-std::vector<std::unique_ptr<RosPost>> ros_posts(const Scenario& scenario, Stage& stage, WorldPlant& plant);
+std::vector<std::unique_ptr<RosPost>> ros_posts(const Scenario& scenario, Stage& stage, WorldPlant& plant,
+                                                const std::vector<std::string>& radios = {});
 /// What they record, and what is recorded of what they write.
 std::vector<ChannelDefinition> ros_channels(const Scenario& scenario);
 

@@ -105,7 +105,7 @@ std::string summary(const Json& report, const std::string& journal) {
 flow::Graph graph_of(const Scenario& scenario, const LaunchFlags& flags) {
   if (!runs_as_flows(scenario)) {
     throw InputError({flags.file, 0, 0}, "launch is for scenarios that run as flows",
-                     "with `time: {mode: repeatable}` and `nodes`, `ros` or `flows`; otherwise use `isochron run`");
+                     "with `time: {mode: repeatable}` and `nodes` or `flows`; otherwise use `isochron run`");
   }
   return plan_flows(scenario).system.graph();
 }

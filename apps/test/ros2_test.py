@@ -225,6 +225,22 @@ class Ros2Test(unittest.TestCase):
                 self.check_drive(report, heard, records)
                 self.assertGreater(records["/agents/east_west"], 200)
 
+    def test_what_the_radio_of_a_car_hears_is_published(self):
+        scenario = self.write("cars.yaml", CARS.format(source=SOURCE, mode="repeatable") + "v2x: {medium: ideal}\n")
+        quiet = [word for topic in ("publish.imu", "publish.odom", "subscribe.cmd_vel")
+                 for word in ("--set", f"ros2.{topic}.awaited=0")]
+        with process(PEER, "hear", "std_msgs/msg/UInt8MultiArray", "/v2x", "5") as radio:
+            words = self.run_words(*quiet, "--set", "ros2.publish.v2x={topic: /v2x, from: car01/v2x.frames, awaited: 1}",
+                                   scenario=scenario)
+            done = subprocess.run(words, capture_output=True, text=True, timeout=90)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for line in radio.communicate(timeout=30)[0].split():
+                frame = Cdr(line)
+                self.assertEqual((frame.number("I"), frame.number("I")), (0, 0))
+                size = frame.number("I")
+                self.assertEqual(frame.bytes[16:16 + 2], b"\0\x14")  # a BSM
+                self.assertEqual(len(frame.bytes), 16 + size)
+
     def test_the_car_of_the_example_is_driven(self):
         with process(DRIVER):
             done = subprocess.run(self.run_words("--duration", "3s", scenario=CAR), capture_output=True, text=True, timeout=90)
