@@ -209,6 +209,9 @@ class Ros2Test(unittest.TestCase):
                 self.check_drive(report, heard, records)
                 self.assertEqual(2 * records["/ros2/cmd_vel"], records["/programs/ros2"])  # two wheels
                 self.assertEqual(report["mode"], mode)
+        done = isochron("replay", self.path("out.mcap"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("does not repeat", done.stdout + done.stderr)
 
     def test_nodes_take_part_beside_nodes_of_flows(self):
         program = "pilot: {run: [/usr/bin/python3, %s], every: 20ms, compute: zero}" % self.write("loops.py", LOOPS)
