@@ -42,6 +42,15 @@ void DynamicNode::send_event(std::uint32_t output, SimTime t, std::span<const st
   }
 }
 
+bool DynamicNode::send_cdr(std::uint32_t output, SimTime t, std::span<const std::byte> cdr) {
+  const PayloadType& type = *outputs_[output].info.type;
+  if (!type.flat) return send_event(output, t, cdr), true;
+  std::vector<std::byte> value(type.size);
+  if (!type.decode(value.data(), cdr)) return false;
+  send_event(output, t, value);
+  return true;
+}
+
 OutPort& DynamicNode::periodic(std::int64_t output) {
   const bool there = output >= 0 && static_cast<std::size_t>(output) < outputs_.size() &&
                      outputs_[static_cast<std::size_t>(output)].info.kind != FlowKind::event;

@@ -39,6 +39,8 @@ class DynamicNode : public UserNode {
   }
   /// As it lies in memory if its type is flat, else as CDR. Fails: throws if it is too early, or no such message.
   void send_event(std::uint32_t output, SimTime t, std::span<const std::byte> message);
+  /// The same of CDR, however the type lies in memory. False: it is no such message, and nothing was sent.
+  [[nodiscard]] bool send_cdr(std::uint32_t output, SimTime t, std::span<const std::byte> cdr);
   void set_next_at(std::int64_t output, SimTime t) { periodic(output).next = t; }
   void set_period_of(std::int64_t output, SimSpan period) { periodic(output).info.period = period; }
 

@@ -54,6 +54,12 @@ AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* ra
   }
   if (radio != nullptr) radio_.emplace(scenario_, *radio);
   if (has_wires(scenario_)) wires_.emplace(scenario_, stage, plant_);
+  ros_ = ros_posts(scenario_, stage, plant_, radio_ ? radio_->names() : std::vector<std::string>());
+  if (radio_ && !ros_.empty()) {
+    radio_->tell_frames([this](const std::string& name, SimTime arrives, std::span<const std::uint8_t> octets) {
+      for (const auto& post : ros_) post->frame(name, arrives, octets);
+    });
+  }
   for (const programs::Correspondent* one : correspondents()) {
     numbered_.names.insert(numbered_.names.end(), one->names().begin(), one->names().end());
   }
@@ -65,7 +71,20 @@ std::vector<programs::Correspondent*> AgentPrograms::correspondents() {
   std::vector<programs::Correspondent*> all;
   if (radio_) all.push_back(&*radio_);
   if (wires_) all.push_back(&*wires_);
+  for (const auto& post : ros_) all.push_back(post.get());
   return all;
+}
+
+void AgentPrograms::record_with(programs::Recorder& recorder, RunRecord* journal, Producer* producer) {
+  recorder_ = &recorder;
+  journal_ = journal;
+  producer_ = producer;
+  if (journal == nullptr) return;
+  for (const auto& post : ros_) post->record(journal->journal(), *producer);
+}
+
+void AgentPrograms::open(RunWatch& watch, Clock& clock) {
+  for (const auto& post : ros_) post->open(watch, clock);
 }
 
 std::vector<OutputRecord> AgentPrograms::outputs() const { return outputs_of(without_targets(scenario_)); }

@@ -1,7 +1,8 @@
 #pragma once
 // The programs that drive one client's agents: those of the robots whose bodies the client simulates. They take turns
 // with its world (programs/companions.hpp), so every contract, every kind of program and every mode of agents goes
-// together. A car whose robot has programs has no built-in driver: its controls (NAME/steer, …) are theirs.
+// together. A car whose robot has programs has no built-in driver: its controls (NAME/steer, …) are theirs. Bridges to
+// nodes of ROS take their turns with them.
 //
 // A client may begin late or be told to begin again later; then its programs' clocks begin at the client's time, and
 // stand still while it is outside.
@@ -15,6 +16,7 @@
 #include "run/board_host.hpp"
 #include "run/radio_post.hpp"
 #include "run/robot_wires.hpp"
+#include "run/ros_post.hpp"
 #include "run/run.hpp"
 #include "run/world_plant.hpp"
 
@@ -27,12 +29,12 @@ class AgentPrograms {
   ~AgentPrograms();
 
   /// Whom what they do is told to; outlives them. `journal`, `producer`: where holds of boards are written.
-  void record_with(programs::Recorder& recorder, RunRecord* journal = nullptr, Producer* producer = nullptr) {
-    recorder_ = &recorder;
-    journal_ = journal;
-    producer_ = producer;
-  }
-  /// They begin at `begin`, which is the stage's present time. Requires record_with().
+  void record_with(programs::Recorder& recorder, RunRecord* journal = nullptr, Producer* producer = nullptr);
+  /// The bridges that stand at this client; whoever has no journal records them. Empty: none.
+  [[nodiscard]] const std::vector<std::unique_ptr<RosPost>>& ros() { return ros_; }
+  /// Returns when those are there whom the bridges wait for.
+  void open(RunWatch& watch, Clock& clock);
+  /// They begin at `begin`, which is the stage's present time. Requires open(), record_with().
   void start(SimTime begin, SimTime until, std::function<bool()> stopping = {},
              const BoardHost::Listening& on_listening = {});
   [[nodiscard]] bool started() const { return companions_.has_value(); }
@@ -59,6 +61,7 @@ class AgentPrograms {
   RunRecord* journal_ = nullptr;
   Producer* producer_ = nullptr;
   std::optional<RadioPost> radio_;
+  std::vector<std::unique_ptr<RosPost>> ros_;
   std::optional<BoardHost> boards_;
   std::unique_ptr<ShiftedPlant> shifted_;
   std::optional<RobotWires> wires_;

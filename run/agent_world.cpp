@@ -83,12 +83,15 @@ class Mistakes {
  private:
   void check(const std::string& name, const AgentSection& section, const std::set<std::string>& signals) {
     if (section.client.empty()) say(section, "client", "agent `" + name + "` has no client");
-    const bool driven = has_programs(scenario_, body_name(name, section));
+    const bool by_ros = ros_drives(scenario_, body_name(name, section));
+    const bool driven = by_ros || has_programs(scenario_, body_name(name, section));
     if (section.kind == AgentKind::car && driven) {
       for (const char* key : {"path", "closed", "speed", "obeys", "stop", "gives_way"}) {
         if (!section.key_places.contains(key)) continue;
-        say(section, key, "`" + std::string(key) + "` is for built-in drivers, and programs drive `" + name + "`",
-            "leave it out, or give it to the program with `with`");
+        say(section, key,
+            "`" + std::string(key) + "` is for built-in drivers, and " +
+                (by_ros ? "a node of ROS drives `" : "programs drive `") + name + "`",
+            by_ros ? "leave it out" : "leave it out, or give it to the program with `with`");
       }
     } else if (section.kind == AgentKind::car && section.path.size() < 2) {
       say(section, "path", "car `" + name + "` needs a path of two points or more", "as in `path: [[0, 0], [50, 0]]`");
@@ -161,6 +164,7 @@ void check_agents(const Scenario& scenario) {
   mistakes.check_bodies(const_cast<Stage&>(stage).world().engine());
   mistakes.end();
   check_v2x(scenario);
+  for (const RosPart& part : ros_parts(scenario)) AgentWorld(scenario, ros_client(scenario, part.section));
 }
 
 AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : scenario_(scenario) {
@@ -170,6 +174,10 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
                      nearest_hint(client, clients));
   }
   keep_robots(scenario_, client);
+  for (const RosPart& part : ros_parts(scenario)) {
+    if (ros_client(scenario, part.section) == client) continue;
+    part.name == "ros" ? scenario_.ros.reset() : scenario_.ros2.reset();  // it stands at another client
+  }
   std::vector<Mark> marks = planned_marks(scenario_);
   scenario_.faults.timeline.clear();  // it may name robots of other clients; check_agents() has seen all of it
   stage_ = std::make_unique<Stage>(scenario_);
@@ -220,7 +228,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
   }
   const bool any = std::any_of(scenario_.robots.begin(), scenario_.robots.end(),
                                [](const auto& robot) { return !robot.second.programs.empty(); });
-  if (any)
+  if (any || scenario_.ros || scenario_.ros2)
     programs_ = std::make_unique<AgentPrograms>(scenario_, *stage_, radio_.get());  // after the cars, which they drive
 }
 
@@ -235,7 +243,7 @@ void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Gro
   } else {
     car = std::make_unique<world::Car>(world.engine(), body, world::CarSettings{}, ground);
   }
-  if (has_programs(scenario_, body)) {
+  if (has_programs(scenario_, body) || ros_drives(scenario_, body)) {
     if (radio_) radio_->add({own.name, own.size, nullptr, receiver_of(own), true});
     return world.add(std::move(car));
   }

@@ -8,6 +8,7 @@
 #include "agents/state_cache.hpp"
 #include "bridge/sumo/node.hpp"
 #include "flow/check.hpp"
+#include "flow/dynamic_node.hpp"
 #include "flow/system.hpp"
 #include "run/agent_world.hpp"
 #include "run/agents_traffic.hpp"
@@ -20,10 +21,14 @@
 namespace isochron {
 namespace {
 
-class AgentNode final : public flow::UserNode {
+class AgentNode final : public flow::DynamicNode {
  public:
-  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others, bool seen)
-      : world_(scenario, client), heartbeat_(scenario.agents->heartbeat), state_(world_.stage().world().make_state()) {
+  AgentNode(const Scenario& scenario, const std::string& client, const std::vector<std::string>& others, bool seen,
+            const PlanOutside& outside)
+      : world_(scenario, client),
+        heartbeat_(scenario.agents->heartbeat),
+        state_(world_.stage().world().make_state()),
+        outside_(outside) {
     for (const std::string& other : others) input<&AgentNode::hear>(other);
     if (scenario.v2x) input<&AgentNode::hear_radio>("radio");
     output<&AgentNode::tell>("states", flow::every(heartbeat_));
@@ -36,10 +41,13 @@ class AgentNode final : public flow::UserNode {
     programs_.assign(did_->names.begin(), did_->names.begin() + static_cast<std::ptrdiff_t>(did_->programs));
     for (const std::string& program : programs_) events_.push_back(event<ProgramEvent>(program, SimSpan::zero()));
     world_.programs()->record_with(*did_);
+    for (const auto& post : world_.programs()->ros()) add_ros(*post);
   }
 
   void start(SimTime now) override {
-    if (did_) world_.programs()->start(now, until_);
+    if (!did_) return;
+    world_.programs()->open(outside_.watch, outside_.clock);
+    world_.programs()->start(now, until_);
   }
   void finish(SimTime) override {
     if (!did_) return;
@@ -47,8 +55,26 @@ class AgentNode final : public flow::UserNode {
     world_.programs()->finish(ignored);
   }
   [[nodiscard]] const std::vector<std::string>& programs() const { return programs_; }
+  /// What its bridges to nodes of ROS record, in the order of its last outputs.
+  [[nodiscard]] const std::vector<ChannelDefinition>& ros() const { return ros_; }
 
  private:
+  void heard(std::uint32_t, const void*, SimTime) override {}
+  void fill(std::uint32_t, void*, SimTime) override {}
+
+  void add_ros(RosPost& post) {
+    const auto first = static_cast<std::uint32_t>(output_count());
+    const std::vector<const flow::PayloadType*> types = post.payloads();
+    std::size_t next = 0;
+    for (ChannelDefinition& channel : post.channels()) {
+      add_output({channel.topic.substr(1), flow::FlowKind::event, {}, {}, {}, 16, types[next++]}, nullptr);
+      ros_.push_back(std::move(channel));
+    }
+    post.record([this, first](std::size_t channel, SimTime, std::span<const std::byte> cdr) {
+      from_ros_.emplace_back(first + static_cast<std::uint32_t>(channel), std::vector(cdr.begin(), cdr.end()));
+    });
+  }
+
   /// What the programs did since it was sent.
   struct ProgramsSaid final : programs::Recorder {
     explicit ProgramsSaid(const AgentPrograms& all)
@@ -85,12 +111,14 @@ class AgentNode final : public flow::UserNode {
     if (!did_) return;
     for (const auto& [program, event] : did_->events) events_[program].send(t, event);
     did_->events.clear();
+    for (const auto& [output, cdr] : from_ros_) (void)send_cdr(output, t, cdr);  // it was checked when it came
+    from_ros_.clear();
   }
 
   void show(tf2_msgs::TFMessage& transforms, SimTime t) {
     advance(t);
     world_.stage().world().read(state_);
-    fill(transforms, state_, world_.stage().world().catalog());
+    world::fill(transforms, state_, world_.stage().world().catalog());
   }
 
   void tell(AgentStates& states, SimTime t) {
@@ -125,6 +153,9 @@ class AgentNode final : public flow::UserNode {
   std::unique_ptr<ProgramsSaid> did_;  // null: no program drives its agents
   std::vector<std::string> programs_;
   std::vector<flow::Event<ProgramEvent>> events_;
+  const PlanOutside& outside_;
+  std::vector<ChannelDefinition> ros_;
+  std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> from_ros_;  // since it was sent: the output
   std::optional<flow::Event<Mark>> marks_;  // of the world that is seen, if something is done to it
 };
 
@@ -180,7 +211,8 @@ void add_traffic(FlowPlan& plan, const Scenario& scenario, const std::map<std::s
   }
 }
 
-FlowPlan plan_agents(const Scenario& asked, const std::function<void(const void*)>& on_log) {
+FlowPlan plan_agents(const Scenario& asked, const PlanOutside& outside,
+                     const std::function<void(const void*)>& on_log) {
   check_agents(asked);
   const auto clients = agent_clients(asked);
   const auto traffic = traffic_of_agents(asked, clients);
@@ -194,8 +226,9 @@ FlowPlan plan_agents(const Scenario& asked, const std::function<void(const void*
     }
     for (const auto& [name, ties] : traffic) others.push_back(name);
     const bool seen = client == clients.front();  // all are in every world: one of them is seen
-    auto node = std::make_unique<AgentNode>(scenario, client, others, seen);
+    auto node = std::make_unique<AgentNode>(scenario, client, others, seen, outside);
     const std::vector<std::string> programs = node->programs();
+    const std::vector<ChannelDefinition> ros = node->ros();
     system.add(client, std::move(node));
     plan.topics.push_back({"/agents/" + client});
     if (seen) plan.topics.push_back({"/tf", true, false});
@@ -205,6 +238,8 @@ FlowPlan plan_agents(const Scenario& asked, const std::function<void(const void*
       plan.topics.push_back({"/programs/" + program, true, true, program});
       plan.programs.emplace_back(program, period_of(scenario, program));
     }
+    for (const ChannelDefinition& channel : ros)
+      plan.topics.push_back({channel.topic, true, channel.options.in_digest});
     plan.places.push_back(scenario.agents->place);
   }
   add_traffic(plan, scenario, traffic);
@@ -231,8 +266,9 @@ void check_agent_flows(const Scenario& scenario) {
 RunReport run_agent_flows(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk,
                           RunWatch& watch) {
   v2x::AirFigures figures;
-  FlowPlan plan =
-      plan_agents(scenario, [&figures](const void* value) { figures.take(*static_cast<const v2x::AirLog*>(value)); });
+  const PlanOutside outside{watch, clock};
+  FlowPlan plan = plan_agents(scenario, outside,
+                              [&figures](const void* value) { figures.take(*static_cast<const v2x::AirLog*>(value)); });
   if (scenario.v2x) plan.conclude = [&figures](RunReport& report) { report.v2x = figures; };
   return run_plan(std::move(plan), scenario, options, clock, disk, watch);
 }

@@ -227,6 +227,9 @@ RunReport run_agents(const Scenario& scenario, const RunOptions& options, Clock&
     seat->client->set_air(air->enter(seat->name));
     seat->leave_air = [&air, name = seat->name] { air->shared().leave(name); };
   }
+  for (const auto& seat : seats) {
+    if (AgentPrograms* programs = seat->client->world().programs()) programs->open(watch, clock);
+  }
   SimTime least = SimTime::zero();
   {
     OwnServer server(scenario, static_cast<std::uint32_t>(seats.size()));
@@ -267,6 +270,7 @@ RunReport join_scenario(const Scenario& scenario, const link::Key& key, const Jo
                         const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   check_agents(scenario);
   AgentClient agents(scenario, join.client);
+  if (AgentPrograms* programs = agents.world().programs()) programs->open(watch, clock);
   agents::ClientSettings settings = client_settings(join.server, join.client);
   settings.updates = join.updates;
   agents::Client client(key, settings, to_faults(scenario.faults, scenario.seed));

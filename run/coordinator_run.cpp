@@ -17,6 +17,7 @@
 #include "run/library_program.hpp"
 #include "run/program_record.hpp"
 #include "run/robot_wires.hpp"
+#include "run/ros_post.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
 #include "scenario/find_file.hpp"
@@ -436,6 +437,7 @@ void check_coordinator(const Scenario& scenario) {
   (void)network_specs(scenario);
   if (has_autopilots(scenario)) AutopilotHost(scenario, stage, plant, {}, false);
   if (has_wires(scenario)) RobotWires(scenario, stage, plant);
+  (void)ros_posts(scenario, stage, plant);
 }
 
 namespace {
@@ -467,6 +469,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   if (has_autopilots(scenario)) autopilots.emplace(scenario, stage, plant, how.stopping);
   std::optional<RobotWires> wires;
   if (has_wires(scenario)) wires.emplace(scenario, stage, plant);
+  const std::vector<std::unique_ptr<RosPost>> ros = ros_posts(scenario, stage, plant);
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   std::optional<BoardHost> host;
@@ -477,11 +480,13 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   }
   if (autopilots) how.correspondents.push_back(&*autopilots);
   if (wires) how.correspondents.push_back(&*wires);
+  for (const auto& post : ros) {
+    post->record(record.journal(), record.producer());
+    how.correspondents.push_back(post.get());
+  }
   for (const programs::Correspondent* one : how.correspondents) {
-    for (const std::string& name : one->names()) {
-      names.push_back(name);
-      speeds.emplace_back();
-    }
+    names.insert(names.end(), one->names().begin(), one->names().end());
+    speeds.resize(names.size());
   }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
@@ -489,6 +494,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   StallRecord stalls(record, watch, report.notes);
   how.on_stall = [&](const auto& all) { stalls.tell(wait_records(all, scenario.time.stall)); };
   SimTime until = SimTime::zero() + scenario.duration;
+  for (const auto& post : ros) post->open(watch, clock);
   if (autopilots) {
     autopilots->set_on_stall(how.on_stall);
     autopilots->begin();

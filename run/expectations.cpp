@@ -7,6 +7,7 @@
 #include "run/hold_record.hpp"
 #include "run/program_record.hpp"
 #include "run/recorded_scenario.hpp"
+#include "run/ros_post.hpp"
 #include "run/stage.hpp"
 #include "run/state_names.hpp"
 
@@ -74,6 +75,9 @@ Names names_of_stage(const Scenario& scenario) {
     }
   }
   for (const ChannelDefinition& channel : stage.reading_channels()) {
+    names.add(std::hash<std::string>{}(channel.topic), channel);
+  }
+  for (const ChannelDefinition& channel : ros_channels(scenario)) {
     names.add(std::hash<std::string>{}(channel.topic), channel);
   }
   if (has_boards(scenario)) add<HoldRecord>(names, "/hil/holds");

@@ -15,8 +15,7 @@
 #include "run/expectations.hpp"
 #include "run/fmu_nodes.hpp"
 #include "run/robot_node.hpp"
-#include "run/ros2_bridge.hpp"
-#include "run/ros_bridge.hpp"
+#include "run/ros_node.hpp"
 #include "run/run_record.hpp"
 #include "run/sumo_nodes.hpp"
 #include "run/world_nodes.hpp"
@@ -55,8 +54,7 @@ class Planner {
       if (!section.fmu.empty()) add_fmu(name, section, plan_.system.graph());
     }
     settle();
-    if (scenario_.ros) add_ros<RosBridge>("ros", *scenario_.ros);
-    if (scenario_.ros2) add_ros<Ros2Bridge>("ros2", *scenario_.ros2);
+    for (const RosPart& part : ros_parts(scenario_)) add_ros(part);
     for (const auto& [name, section] : scenario_.nodes) connect_node(name, section);
     set_capacity();
     for (const auto& [name, section] : scenario_.nodes) change_flows(name, section);
@@ -117,8 +115,9 @@ class Planner {
     for (const auto& [robot, section] : scenario_.robots) {
       if (!section.programs.empty()) writers.push_back(robot);
     }
-    if (RosBridge::writes(scenario_)) writers.emplace_back("ros");
-    if (Ros2Bridge::writes(scenario_)) writers.emplace_back("ros2");
+    for (const RosPart& part : ros_parts(scenario_)) {
+      if (part.writes()) writers.push_back(part.name);
+    }
     const bool gateway = outside_ != nullptr && outside_->gateway;
     if (gateway) writers.emplace_back("gateway");
     auto world = std::make_unique<WorldNode>(scenario_, writers);
@@ -233,14 +232,14 @@ class Planner {
   }
 
   /// Last, because it may listen to everybody.
-  template <class Bridge, class RosPart>
-  void add_ros(const std::string& node, const RosPart& ros) {
-    try_at(ros.place, "", [&] {
-      add(node, ros.place, std::make_unique<Bridge>(scenario_, plan_.system.graph(), outside_));
-      if (scenario_.world) plan_.system.connect("world.snapshot", node + ".world");
-      if (Bridge::writes(scenario_)) plan_.system.connect(node + ".writes", "world." + node);
-      for (const auto& [name, section] : ros.publish) {
-        if (!section.from.empty()) plan_.system.connect(section.from, node + "." + name);
+  void add_ros(const RosPart& ros) {
+    const Place& place = ros.section.place;
+    try_at(place, "", [&] {
+      add(ros.name, place, std::make_unique<RosNode>(scenario_, ros, plan_.system.graph(), outside_));
+      if (scenario_.world) plan_.system.connect("world.snapshot", ros.name + ".world");
+      if (ros.writes()) plan_.system.connect(ros.name + ".writes", "world." + ros.name);
+      for (const auto& [name, section] : ros.section.publish) {
+        if (!section.from.empty()) plan_.system.connect(section.from, ros.name + "." + name);
       }
     });
     settle();

@@ -15,8 +15,6 @@
 #include "run/flow_record.hpp"
 #include "run/node_places.hpp"
 #include "run/remote_node.hpp"
-#include "run/ros2_bridge.hpp"
-#include "run/ros_bridge.hpp"
 #include "run/runners.hpp"
 
 namespace isochron {
@@ -242,8 +240,6 @@ RunReport run_flow_node(const Scenario& scenario, const RunOptions& options, Clo
   report.simulated = outcome.complete ? scenario.duration : recorder.newest().since_zero();
   describe_end(outcome, watch, report);
   report.programs = recorder.programs();
-  for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
-  for (std::string& note : Ros2Bridge::notes(scenario)) report.notes.push_back(std::move(note));
   report.notes.push_back("node " + options.node + " only; `isochron journal merge` makes one journal of all nodes'");
   record.finish(report);
   report.shares.programs = report.wall;
@@ -305,8 +301,6 @@ RunReport run_plan(FlowPlan plan, const Scenario& scenario, const RunOptions& op
   describe_end(outcome, watch, report);
   report.programs = run->recorder.programs();
   for (std::string& late : run->recorder.lateness()) report.notes.push_back(std::move(late));
-  for (std::string& note : RosBridge::notes(scenario)) report.notes.push_back(std::move(note));
-  for (std::string& note : Ros2Bridge::notes(scenario)) report.notes.push_back(std::move(note));
   if (how.how == flow::How::free) report.notes.push_back("free-running: no time management, this run does not repeat");
   if (run->plan.conclude && !outcome.given_up) run->plan.conclude(report);
   for (std::string& fault : run->recorder.faults()) {  // a coordinator in this process has told of its own

@@ -73,7 +73,8 @@ void ProgramRecorder::joined(std::uint32_t program, const std::string& name, Fra
     printed_.emplace_back();
     turns_.emplace_back();
     events_.push_back(record_.journal().channel<ProgramEvent>("/programs/" + name));
-    computes_.push_back(record_.journal().channel<ComputeRecord>(compute_topic(name), {.in_digest = false}));
+    computes_.resize(programs_.size());
+    computes_.back() = record_.journal().channel<ComputeRecord>(compute_topic(name), {.in_digest = false});
   }
 }
 

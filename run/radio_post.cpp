@@ -32,8 +32,9 @@ void RadioPost::exchange(programs::Post& post, SimTime now, SimTime until) {
   unit_.give_programs(until, [&](const v2x::AirDelivery& delivery) {
     for (std::uint32_t radio = 0; radio < names_.size(); ++radio) {
       if (cars_[radio] != delivery.to) continue;
-      post.hand_in(radio, delivery.sent, std::max(delivery.received, now), frame_type,
-                   std::as_bytes(std::span(delivery.octets)));
+      const SimTime arrives = std::max(delivery.received, now);
+      post.hand_in(radio, delivery.sent, arrives, frame_type, std::as_bytes(std::span(delivery.octets)));
+      if (on_frame_) on_frame_(names_[radio], arrives, delivery.octets);
     }
   });
 }

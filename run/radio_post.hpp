@@ -7,6 +7,8 @@
 // Fails:    what is no frame, or is too much for a radio, is refused with a sentence to the program that sent it.
 // Threads:  its client's programs'.
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,9 @@ class RadioPost final : public programs::Correspondent {
 
   [[nodiscard]] const std::vector<std::string>& names() const override { return names_; }
   void exchange(programs::Post& post, SimTime now, SimTime until) override;
+  /// Who else is told of each frame that a car hears, before it arrives; `radio` as in names().
+  using OnFrame = std::function<void(const std::string& radio, SimTime arrives, std::span<const std::uint8_t> octets)>;
+  void tell_frames(OnFrame on_frame) { on_frame_ = std::move(on_frame); }
 
  private:
   void take_sent(programs::Post& post, std::uint32_t radio, SimTime now);
@@ -30,6 +35,7 @@ class RadioPost final : public programs::Correspondent {
   V2xUnit& unit_;
   std::vector<std::string> names_;  // "car01/v2x"
   std::vector<std::string> cars_;   // of each
+  OnFrame on_frame_;
 };
 
 }  // namespace isochron

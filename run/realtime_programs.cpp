@@ -48,8 +48,10 @@ std::uint64_t measure_counter() {
 }  // namespace
 
 RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant& plant, SimSpan step,
-                                   programs::Recorder& recorder, programs::Trouble* trouble)
+                                   programs::Recorder& recorder, programs::Trouble* trouble,
+                                   const std::vector<Correspondent*>& correspondents)
     : plant_(plant, step),
+      step_(step),
       desk_(plant_, *this),
       recorder_(recorder),
       trouble_(trouble),
@@ -74,6 +76,12 @@ RealtimePrograms::RealtimePrograms(std::vector<RealtimeProgram> programs, Plant&
     desk_.add({m->name, m->program.robot, m->program.spec.terms(), m->program.spec.to});
     watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
     members_.push_back(std::move(m));
+  }
+  for (Correspondent* one : correspondents) {
+    correspondents_.emplace_back(one, Post(desk_, static_cast<std::uint32_t>(desk_.parties())));
+    for (const std::string& name : one->names()) {
+      desk_.add({name, name.substr(0, name.find('/')), {}, "", 0, protocol::payload_max, false});
+    }
   }
   watcher_ = std::make_unique<Watcher>(std::move(watched), bell_, 64 * 1024, false);
 }
@@ -267,7 +275,11 @@ void RealtimePrograms::begins(std::uint32_t who, SimTime release, SimTime at) {
   members_[who]->program.deadlines->begin(release, at);
 }
 
-void RealtimePrograms::apply_writes() { desk_.apply(SimTime::never()); }
+void RealtimePrograms::apply_writes(SimTime now) { desk_.apply(now + SimSpan::from_ns(1)); }
+
+void RealtimePrograms::exchange(SimTime at) {
+  for (auto& [correspondent, post] : correspondents_) correspondent->exchange(post, at, at + step_);
+}
 
 /// Whoever waits for it is let go in this round.
 void RealtimePrograms::message(std::uint32_t who, std::uint32_t link, SimTime at) {
@@ -320,6 +332,7 @@ void RealtimePrograms::tell(std::uint32_t who, Kind kind, SimTime at, std::uint3
 }
 
 void RealtimePrograms::end(SimTime now) {
+  for (auto& [correspondent, post] : correspondents_) correspondent->leave();
   for (auto& m : members_) m->board->close();
   take_notes(now);
   for (auto& m : members_) {

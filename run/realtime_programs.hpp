@@ -19,6 +19,7 @@
 
 #include "core/forwarding_plant.hpp"
 #include "programs/channel.hpp"
+#include "programs/correspondent.hpp"
 #include "programs/desk.hpp"
 #include "programs/keeper.hpp"
 #include "programs/per_link.hpp"
@@ -44,7 +45,8 @@ class RealtimePrograms : private programs::Desk::House {
   /// Starts them all. Throws InputError where one cannot be executed.
   /// `trouble`: what faults do to programs.
   RealtimePrograms(std::vector<RealtimeProgram> programs, programs::Plant& plant, SimSpan step,
-                   programs::Recorder& recorder, programs::Trouble* trouble = nullptr);
+                   programs::Recorder& recorder, programs::Trouble* trouble = nullptr,
+                   const std::vector<programs::Correspondent*>& correspondents = {});
   ~RealtimePrograms() override;
   RealtimePrograms(const RealtimePrograms&) = delete;
   RealtimePrograms& operator=(const RealtimePrograms&) = delete;
@@ -65,8 +67,10 @@ class RealtimePrograms : private programs::Desk::House {
   void release(SimTime now);
   /// When release() has something to do next.
   [[nodiscard]] SimTime next_release() const;
-  /// Takes what programs wrote since the last call to the plant.
-  void apply_writes();
+  /// Takes what was written up to `now` to the plant.
+  void apply_writes(SimTime now);
+  /// The world has stepped to `at`: correspondents act on what happens until the next step.
+  void exchange(SimTime at);
   /// Brings boards and clocks up to date: after each step.
   void show(SimTime now);
 
@@ -136,6 +140,7 @@ class RealtimePrograms : private programs::Desk::House {
   void is_done(std::uint32_t who, SimTime at, SimSpan period, const Releases::Next& next) override;
 
   InStep plant_;
+  SimSpan step_;
   programs::Desk desk_;
   programs::Reply reply_;
   programs::Recorder& recorder_;
@@ -145,6 +150,7 @@ class RealtimePrograms : private programs::Desk::House {
   protocol::Bell& bell_;
   std::unique_ptr<programs::Keeper> keeper_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::pair<programs::Correspondent*, programs::Post>> correspondents_;
   std::unique_ptr<programs::Watcher> watcher_;
   programs::Happening happening_;  // reused: telling does not allocate
   Notebook notebook_;

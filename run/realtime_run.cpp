@@ -19,6 +19,7 @@
 #include "run/program_record.hpp"
 #include "run/realtime_controllers.hpp"
 #include "run/realtime_programs.hpp"
+#include "run/ros_post.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
 
@@ -75,6 +76,7 @@ class Show {
   void run(WallTime zero) {
     zero_ = zero;
     while (wall_now() < zero_ && !watch_.stopping()) sleep_until(zero_);
+    programs_.exchange(SimTime::zero());
     while (!over()) {
       const std::uint32_t rings = programs_.bell().load(std::memory_order_acquire);
       programs_.serve(now());
@@ -123,7 +125,8 @@ class Show {
         why_ = stepped.error();
         return;
       }
-      programs_.apply_writes();
+      programs_.exchange(due);
+      programs_.apply_writes(now());
       controllers_.apply(stage_);
       in_world_ += wall_now() - begin;
       world_.end(now(), stage_.step(), stage_.step());
@@ -178,9 +181,10 @@ void check_realtime(const Scenario& scenario) {
   check_pace(scenario);
   check_periods(scenario);
   Stage stage(scenario);
-  const WorldPlant plant(stage, scenario);
+  WorldPlant plant(stage, scenario);
   const RealtimeControllers controllers(scenario, stage.world());
   (void)robot_specs(scenario);
+  (void)ros_posts(scenario, stage, plant);
 }
 
 RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
@@ -189,15 +193,23 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   Stage stage(scenario);
   WorldPlant plant(stage, scenario);
   RealtimeControllers controllers(scenario, stage.world());
+  const std::vector<std::unique_ptr<RosPost>> ros = ros_posts(scenario, stage, plant);
   RunRecord record(scenario, options, clock, disk, {"world", "wall clock"});
   stage.begin(record, watch);
   (void)plant.advance_to(SimTime::zero()).ok();  // the first state is there to be read
   std::vector<RealtimeProgram> programs = programs_of(scenario, record);
   std::vector<std::string> names;
   for (const RealtimeProgram& program : programs) names.push_back(program.robot + "/" + program.spec.name);
-  ProgramRecorder recorder(record, names, std::vector<Fraction>(names.size(), Fraction{1, 1}), plant.variables());
+  const std::vector<Fraction> speeds(names.size(), Fraction{1, 1});
+  std::vector<programs::Correspondent*> correspondents;
+  for (const auto& post : ros) {
+    post->record(record.journal(), record.producer());
+    correspondents.push_back(post.get());
+    names.insert(names.end(), post->names().begin(), post->names().end());
+  }
+  ProgramRecorder recorder(record, names, speeds, plant.variables());
   RunReport report = report_of(scenario);
-  RealtimePrograms desk(std::move(programs), plant, stage.step(), recorder, &stage.faults());
+  RealtimePrograms desk(std::move(programs), plant, stage.step(), recorder, &stage.faults(), correspondents);
   Show show(stage, plant, desk, controllers, record, watch, scenario.duration);
 
   if (std::string why = desk.await_attach(attach_within, watch.stop_flag()); !why.empty()) {
@@ -206,6 +218,7 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
     record.finish(report);
     return report;
   }
+  for (const auto& post : ros) post->open(watch, clock);
   const Rights rights = scenario.time.privileges;
   const auto weaker_programs = rights == Rights::without ? std::vector<rt::Weaker>{} : desk.prioritise();
   if (rights == Rights::insist && !weaker_programs.empty()) refuse_weaker(scenario, weaker_programs);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/cdr.hpp"
+#include "run/ros_wire.hpp"
 #include "run/run.hpp"
 #include "run/trust.hpp"
 
@@ -54,6 +55,8 @@ void check_repeats(const Scenario& scenario, const McapReader& journal) {
                  again);
   }
   if (has_boards(scenario)) throw refuse(journal, "a board took part in it, and no board runs the same twice", again);
+  if (const auto ros = ros_spoilers(scenario); !ros.empty())
+    throw refuse(journal, ros.front() + "; such a run does not repeat", "leave out what it subscribes to");
   if (!scenario.nodes.empty() && scenario.flows.executor == flow::How::free)
     throw refuse(journal, "its nodes ran free, without time management; such a run does not repeat", again);
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include <nlohmann/json.hpp>
-
 #include "core/cdr.hpp"
 #include "core/foreign_text.hpp"
 #include "msg/ros_service_messages.hpp"
@@ -33,21 +31,20 @@ void add(ros2::Graph& graph, const std::string& name, const std::string& type, F
 
 class Services {
  public:
-  Services(ros2::Graph& graph, std::string node, const Ros2Host& host)
-      : graph_(graph), node_(std::move(node)), host_(host) {}
+  Services(ros2::Graph& graph, std::string node, const RosHost& host, bool use_sim_time)
+      : graph_(graph), node_(std::move(node)), host_(host), use_sim_time_(use_sim_time) {}
 
   void triggers() {
-    trigger("pause", "paused", [host = host_] { host.watch.control().pause(); });
-    trigger("resume", "resumed", [host = host_] { host.watch.control().resume(); });
-    trigger("step", "stepped", [host = host_] {
-      host.watch.control().pause();
-      host.watch.control().step(1);
-    });
-    trigger("query", "", [] {});
+    for (const RosTrigger& trigger : ros_triggers()) {
+      add<std_srvs::EmptyRequest>(graph_, node_ + "/" + trigger.name, "std_srvs/srv/Trigger",
+                                  [host = host_, answer = trigger.answer](const auto&) {
+                                    return std_srvs::TriggerResponse{true, answer(host)};
+                                  });
+    }
   }
 
   void simulation() {
-    const Ros2Host host = host_;
+    const RosHost host = host_;
     add<std_srvs::EmptyRequest>(graph_, node_ + "/get_simulation_state", "simulation_interfaces/srv/GetSimulationState",
                                 [host](const auto&) {
                                   return sim::GetSimulationStateResponse{state_of(host), {}};
@@ -78,7 +75,7 @@ class Services {
   }
 
   void parameters() {
-    const bool simulated = host_.use_sim_time;
+    const bool simulated = use_sim_time_;
     const auto value = [simulated](const std::string& name) {
       rcl::ParameterValue found;
       if (name == sim_time) found.type = rcl::ParameterValue::boolean, found.bool_value = simulated;
@@ -117,31 +114,12 @@ class Services {
   }
 
  private:
-  template <class F>
-  void trigger(const std::string& name, const std::string& did, F act) {
-    add<std_srvs::EmptyRequest>(graph_, node_ + "/" + name, "std_srvs/srv/Trigger",
-                                [host = host_, did, act](const auto&) {
-                                  act();
-                                  return std_srvs::TriggerResponse{true, query(host, did)};
-                                });
-  }
-
-  static std::string query(const Ros2Host& host, const std::string& did) {
-    RunControl& control = host.watch.control();
-    return json_text(nlohmann::json{{"did", did},
-                                    {"scenario", host.scenario.name},
-                                    {"time_s", host.robots.get().first.since_zero().seconds()},
-                                    {"duration_s", host.scenario.duration.seconds()},
-                                    {"paused", control.paused()},
-                                    {"stall", control.stall()}});
-  }
-
-  static sim::SimulationState state_of(const Ros2Host& host) {
+  static sim::SimulationState state_of(const RosHost& host) {
     if (host.watch.stopping()) return {sim::SimulationState::quitting};
     return {host.watch.control().paused() ? sim::SimulationState::paused : sim::SimulationState::playing};
   }
 
-  static sim::Result set_state(const Ros2Host& host, std::uint8_t wanted) {
+  static sim::Result set_state(const RosHost& host, std::uint8_t wanted) {
     constexpr std::uint8_t already = 101;
     if (wanted == state_of(host).state) return {already, "it is in that state already"};
     if (wanted == sim::SimulationState::playing) return host.watch.control().resume(), sim::Result{};
@@ -150,7 +128,7 @@ class Services {
     return {sim::Result::unsupported, "a run is playing, paused or quitting"};
   }
 
-  static sim::Result step(const Ros2Host& host, std::uint64_t steps) {
+  static sim::Result step(const RosHost& host, std::uint64_t steps) {
     RunControl& control = host.watch.control();
     if (!control.paused()) return {sim::Result::incorrect_state, "pause it first"};
     if (steps == 0 || steps > most_steps) return {sim::Result::failed, "between 1 and 1000000 steps"};
@@ -163,7 +141,7 @@ class Services {
     return {};
   }
 
-  static sim::GetEntitiesResponse entities(const Ros2Host& host, const sim::GetEntitiesRequest& request) {
+  static sim::GetEntitiesResponse entities(const RosHost& host, const sim::GetEntitiesRequest& request) {
     sim::GetEntitiesResponse all;
     const bool filtered = !request.categories.empty() || !request.tags.tags.empty() || request.bounds.type != 0;
     if (filtered || !request.filter.empty()) {
@@ -174,7 +152,7 @@ class Services {
     return all;
   }
 
-  static sim::GetEntityStateResponse entity_state(const Ros2Host& host, const std::string& entity) {
+  static sim::GetEntityStateResponse entity_state(const RosHost& host, const std::string& entity) {
     const auto [now, all] = host.robots.get();
     const auto found = std::ranges::find(all, entity, &RobotStates::State::robot);
     if (found == all.end()) return {{sim::Result::not_found, "no robot is called " + foreign_name(entity)}, {}};
@@ -185,13 +163,14 @@ class Services {
 
   ros2::Graph& graph_;
   std::string node_;
-  Ros2Host host_;
+  RosHost host_;
+  bool use_sim_time_;
 };
 
 }  // namespace
 
-void serve_ros2(ros2::Graph& graph, const std::string& node, const Ros2Host& host) {
-  Services services(graph, node, host);
+void serve_ros2(ros2::Graph& graph, const std::string& node, const RosHost& host, bool use_sim_time) {
+  Services services(graph, node, host, use_sim_time);
   services.triggers();
   services.simulation();
   services.parameters();

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "core/build_parts.hpp"
+#include "bridge/ros2/names.hpp"
 #include "core/foreign_text.hpp"
 #include "core/nearest_name.hpp"
-#include "link/ros/ros_wire.hpp"
-#include "run/ros_types.hpp"
+#include "run/ros2_frames.hpp"
 #include "run/ros_variables.hpp"
-#include "run/run.hpp"
 
 namespace isochron {
 namespace {
@@ -21,69 +17,23 @@ namespace {
 using namespace std::chrono_literals;
 using namespace ros_variables;
 
-constexpr std::size_t most_arrived = 10'000;  // between two ticks; the oldest goes first
-constexpr std::size_t world_inputs = 1;
-
-std::string topic_of(const std::string& given, const std::string& name) { return given.empty() ? name : given; }
-
-/// Only floating-point numbers: a layout's offsets are none of a command.
-template <class M>
-std::vector<double> reals_of(const M& message) {
-  std::vector<double> reals;
-  auto take = [&](const std::string&, auto value) {
-    if constexpr (std::is_floating_point_v<decltype(value)>) reals.push_back(value);
-  };
-  ros_types::for_each_number(message, "", take);
-  return reals;
-}
-
-template <class M>
-std::optional<double> number_at(const M& message, const std::string& field) {
-  std::optional<double> found;
-  auto take = [&](const std::string& path, auto value) {
-    if (path == field) found = static_cast<double>(value);
-  };
-  ros_types::for_each_number(message, "", take);
-  return found;
-}
-
-template <class M>
-std::vector<std::string> fields_of() {
-  std::vector<std::string> names;
-  auto take = [&](const std::string& path, auto) { names.push_back(path); };
-  ros_types::for_each_number(M{}, "", take);
-  return names;
-}
-
-/// Lists have any number of elements: what stands behind their name is seen when a message comes.
-bool may_be_element(const std::string& field) { return field.ends_with("]"); }
+constexpr std::size_t most_kept = 10'000;  // of a subscription with depth 0, between two ticks
+constexpr const char* log_name = "rcl_interfaces/msg/Log";
+constexpr std::uint8_t warning = 30;
 
 }  // namespace
 
-bool RosBridge::writes(const Scenario& scenario) {
-  return scenario.ros && std::ranges::any_of(scenario.ros->subscribe, [](const auto& entry) {
-           return !entry.second.drives.empty() || !entry.second.to.empty();
-         });
-}
-
-std::vector<std::string> RosBridge::notes(const Scenario& scenario) {
-  if (!scenario.ros) return {};
-  std::string heard;
-  for (const auto& [name, section] : scenario.ros->subscribe) {
-    heard += (heard.empty() ? "" : ", ") + topic_of(section.topic, name);
-  }
-  if (heard.empty()) return {"ROS nodes listen only: what they do is not part of this run"};
-  return {"messages of ROS nodes (" + heard +
-          ") are taken in when they arrive: their order is not guaranteed, and this run does not repeat"};
-}
-
-RosBridge::RosBridge(const Scenario& scenario, const flow::Graph& graph, const PlanOutside* outside)
-    : scenario_(scenario), section_(*scenario.ros), outside_(outside) {
-  need_part("ROS 1", section_.place);
+RosBridge::RosBridge(const Scenario& scenario, const RosPart& part, const std::vector<RosFlow>& flows, RosEyes eyes)
+    : scenario_(scenario),
+      name_(part.name),
+      others_(part.others),
+      section_(part.section),
+      eyes_(eyes),
+      wire_(part.make_wire(section_)) {
   if (section_.every <= SimSpan::zero()) throw InputError(section_.place_of("every"), "must be positive");
-  if (scenario.world) {
-    mirror_ = std::make_unique<WorldMirror>(scenario);
-    input<&RosBridge::saw>("world");
+  clock_every_ = section_.clock.value_or(section_.every);
+  if (clock_every_ < SimSpan::zero() || clock_every_ % section_.every != SimSpan::zero()) {
+    throw InputError(section_.place_of("clock"), "must be a multiple of `every`, or 0");
   }
   std::vector<Mistake> mistakes;
   const auto collect = [&](const auto& add) {
@@ -98,49 +48,96 @@ RosBridge::RosBridge(const Scenario& scenario, const flow::Graph& graph, const P
       if (section.from.empty() == section.variable.empty()) {
         throw InputError(section.place, "say `from: node.output`, or `variable: NAME`: one of them");
       }
-      section.from.empty() ? add_variable(name, section) : add_flow(name, section, graph);
+      section.from.empty() ? add_variable(name, section) : add_flow(name, section, flows);
     });
   }
-  if (writes(scenario)) writes_ = event<WorldWrites>("writes", SimSpan::zero());
   for (const auto& entry : section_.subscribe) collect([&] { add_subscription(entry.first, entry.second); });
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
-  output<&RosBridge::tick>("tick", flow::observes(section_.every));
-}
-
-RosBridge::~RosBridge() = default;
-
-WorldMirror& RosBridge::mirror(const Place& place) {
-  if (!mirror_) throw InputError(place, "there is no `world`");
-  return *mirror_;
-}
-
-void RosBridge::add_flow(const std::string& name, const RosPublishSection& section, const flow::Graph& graph) {
-  std::vector<std::string> known;
-  const flow::OutputInfo* output = nullptr;
-  for (const flow::NodeInfo& node : graph.nodes) {
-    for (const flow::OutputInfo& candidate : node.outputs) {
-      known.push_back(node.name + "." + candidate.name);
-      if (known.back() == section.from) output = &candidate;
-    }
+  if (clock_every_ > SimSpan::zero()) {
+    clock_ = add_publication("/clock", message_name<rosgraph_msgs::Clock>(), {});
+    publications_[*clock_].qos.depth = 1;
   }
+  if (section_.tf_static) {
+    static_ = add_publication("/tf_static", message_name<tf2_msgs::TFMessage>(), {});
+    publications_[*static_].qos = {true, true, 1, {}};
+    plant(section_.place_of("tf_static"));
+  }
+  find_robots();
+}
+
+/// Nothing comes in any more when the rest goes.
+RosBridge::~RosBridge() { wire_->close(); }
+
+const flow::PayloadType& RosBridge::log_type() const { return wire_->types().type(log_name); }
+
+WorldPlant& RosBridge::plant(const Place& place) {
+  if (eyes_.plant == nullptr) throw InputError(place, "there is no `world`");
+  return *eyes_.plant;
+}
+
+void RosBridge::find_robots() {
+  if (eyes_.plant == nullptr) return;
+  const auto& variables = eyes_.plant->variables();
+  for (const auto& [robot, section] : scenario_.robots) {
+    const auto pose = std::ranges::find(variables, robot + "/pose", &programs::Variable::name);
+    if (pose == variables.end() || pose->type != message_name<Motion>()) continue;  // a sensor may be called so
+    poses_.emplace_back(robot, static_cast<std::uint32_t>(pose - variables.begin()));
+  }
+}
+
+std::size_t RosBridge::add_publication(const std::string& topic, const std::string& type,
+                                       const Ros2PublishSection& section) {
+  for (const Publication& other : publications_) {
+    if (other.topic == topic) throw InputError(section.place, "`" + topic + "` is published twice");
+  }
+  Publication& made = publications_.emplace_back();
+  made.topic = topic;
+  made.type = type;
+  made.qos = section.qos.qos();
+  made.awaited = section.awaited;
+  return publications_.size() - 1;
+}
+
+void RosBridge::add_flow(const std::string& name, const Ros2PublishSection& section,
+                         const std::vector<RosFlow>& flows) {
   const Place& place = section.place_of("from");
-  if (output == nullptr)
-    throw InputError(place, "there is no flow `" + section.from + "`", nearest_hint(section.from, known));
-  const bool added = ros_types::with_type(output->type->name, [&](const auto* none) {
-    using M = std::remove_cvref_t<decltype(*none)>;
-    input<&RosBridge::heard<M>>(name);
-  });
-  if (!added) {
-    throw InputError(place, section.from + " carries " + output->type->name + ", which ROS does not know",
-                     "these can be published: " + listed(ros_types::names()));
+  for (const char* key : {"as", "frame", "child"}) {
+    if (!section.key_places.contains(key)) continue;
+    throw InputError(section.place_of(key),
+                     std::string("`") + key + "` is of a variable's message; a flow's are as they are",
+                     "a sensor's frame is the `frame` of the sensor");
   }
-  of_input_.push_back(publications_.size());
-  publications_.push_back({topic_of(section.topic, name), ros_types::ros1_name(output->type->name), section.awaited});
+  const auto flow = std::ranges::find(flows, section.from, &RosFlow::name);
+  if (flow == flows.end()) {
+    std::vector<std::string> known;
+    for (const RosFlow& one : flows) known.push_back(one.name);
+    throw InputError(place, "there is no flow `" + section.from + "`", nearest_hint(section.from, known));
+  }
+  const std::vector<std::string> only = wire_->only();
+  const bool known = only.empty() || std::ranges::find(only, ros_types::ros1_name(flow->type)) != only.end();
+  if (!known || !flow->message) {
+    throw InputError(place, section.from + " carries " + flow->type + ", which " + others_ + " do not know",
+                     only.empty() ? "flows of messages (package/msg/Name) can be published"
+                                  : "these can be published: " + listed(only));
+  }
+  const std::size_t mine = add_publication(wire_->topic(section.topic, name, section), flow->type, section);
+  heard_.push_back({name, section.from});
+  of_flow_.push_back(mine);
+  if (!section.camera_info) return;
+  const auto info = eyes_.stage != nullptr ? camera_info_of(scenario_, eyes_.stage->catalog(), section.from)
+                                           : std::optional<sensor_msgs::CameraInfo>();
+  if (!info) throw InputError(section.place_of("camera_info"), section.from + " is no picture of a camera");
+  const std::string& topic = publications_[mine].topic;
+  const std::size_t with = add_publication(topic.substr(0, topic.rfind('/')) + "/camera_info",
+                                           message_name<sensor_msgs::CameraInfo>(), section);
+  publications_[with].awaited = 0;
+  publications_[mine].info = info;
+  publications_[mine].info_publication = with;
 }
 
-void RosBridge::add_variable(const std::string& name, const RosPublishSection& section) {
+void RosBridge::add_variable(const std::string& name, const Ros2PublishSection& section) {
   const Place& place = section.place_of("variable");
-  WorldPlant& plant = mirror(place).plant();
+  WorldPlant& plant = this->plant(place);
   const std::uint32_t index = variable_of(plant, section.variable, place);
   const std::vector<std::string> types = types_for(plant.variables()[index]);
   if (types.empty()) {
@@ -152,216 +149,197 @@ void RosBridge::add_variable(const std::string& name, const RosPublishSection& s
     throw InputError(section.place_of("as"), section.variable + " cannot be a " + section.as,
                      "it can be: " + listed(types));
   }
-  const std::size_t mine = publications_.size();
-  publications_.push_back({topic_of(section.topic, name), type, section.awaited});
+  if (section.camera_info)
+    throw InputError(section.place_of("camera_info"), section.variable + " is no picture of a camera");
+  const std::string definition = wire_->types().definition(type);
+  if (!section.frame.empty() && definition.find("std_msgs/Header header\n") == std::string::npos) {
+    throw InputError(section.place_of("frame"), type + " has no header");
+  }
+  if (!section.child.empty() && definition.find("child_frame_id\n") == std::string::npos) {
+    throw InputError(section.place_of("child"), type + " has no child_frame_id");
+  }
+  const std::size_t mine =
+      add_publication(wire_->topic(section.topic, name, section), ros2::full_type_name(type), section);
   std::vector<double> room(plant.variables()[index].size / sizeof(double));
+  const std::string robot = section.variable.substr(0, section.variable.find('/'));
   Subject subject{
-      section.variable.substr(0, section.variable.find('/')), section.frame.empty() ? "world" : section.frame, {}, {}};
+      section.child.empty() ? robot : section.child, section.frame.empty() ? "world" : section.frame, {}, {}};
   ros_types::with_type(type, [&](const auto* none) {
     using M = std::remove_cvref_t<decltype(*none)>;
     if constexpr (requires(M & m, Subject s) { fill(m, s); }) {
-      publications_[mine].at_tick = [this, &plant, index, mine, subject, room, message = M{}](SimTime now) mutable {
-        plant.read(index, now, std::as_writable_bytes(std::span(room)));
+      publications_[mine].at_tick = [this, &plant, index, mine, subject, room, message = M{}](SimTime now,
+                                                                                              SimSpan ahead) mutable {
+        plant.read(index, now - ahead, std::as_writable_bytes(std::span(room)));
         subject.now = now;
         subject.values = room;
         fill(message, subject);
-        publish(mine, message);
+        say(mine, message);
       };
     }
   });
 }
 
-/// What a message does to the world, checked against the type's fields and the world's names.
-template <class M>
-std::function<void(const M&, SimTime)> RosBridge::writer_for(const RosSubscribeSection& section) {
-  struct Drive {
-    std::string field;
-    std::uint32_t variable, writable;
-    double gain = 1;
-  };
-  std::vector<Drive> drives;
-  std::optional<Drive> whole;
-  const auto find = [&](const std::string& name, const Place& place) {
-    WorldPlant& plant = mirror(place).plant();
-    const std::uint32_t variable = variable_of(plant, name, place);
-    if (!plant.variables()[variable].writable) throw InputError(place, "`" + name + "` cannot be written");
-    const auto all = writables_of(plant);
-    return Drive{"", variable, static_cast<std::uint32_t>(std::ranges::find(all, variable) - all.begin())};
-  };
-  for (const RosDriveSection& drive : section.drives) {
-    drives.push_back(find(drive.actuator, drive.place_of("actuator")));
-    drives.back().field = drive.field;
-    drives.back().gain = drive.gain;
-    if (mirror_->plant().variables()[drives.back().variable].size != sizeof(double)) {
-      throw InputError(drive.place_of("actuator"), "`" + drive.actuator + "` takes more than one number", "use `to`");
-    }
-    const auto fields = fields_of<M>();
-    if (!may_be_element(drive.field) && std::ranges::find(fields, drive.field) == fields.end()) {
-      throw InputError(drive.place_of("field"), section.as + " has no number `" + drive.field + "`",
-                       nearest_hint(drive.field, fields));
-    }
+void RosBridge::add_subscription(const std::string& name, const Ros2SubscribeSection& section) {
+  const Place& place = section.place_of("as");
+  const std::vector<std::string> only = wire_->only();
+  if (!only.empty() && std::ranges::find(only, ros_types::ros1_name(section.as)) == only.end()) {
+    throw InputError(place, "`" + section.as + "` is no message type that goes over ROS",
+                     nearest_hint(section.as, only));
   }
-  if (!section.to.empty()) {
-    whole = find(section.to, section.place_of("to"));
-    const std::size_t takes = mirror_->plant().variables()[whole->variable].size / sizeof(double);
-    const std::size_t has = reals_of(M{}).size();
-    if (has != 0 && has != takes) {
-      throw InputError(section.place_of("to"), "`" + section.to + "` takes " + std::to_string(takes) + " numbers, " +
-                                                   section.as + " has " + std::to_string(has));
-    }
+  const flow::PayloadType& type =
+      placed(place, [&]() -> const flow::PayloadType& { return wire_->types().type(section.as); });
+  const auto schema = parse_ros2msg(type.name, type.schema);
+  if (!schema) throw InputError(place, schema.error());
+  inboxes_.push_back({wire_->topic(section.topic, name, section), type.name, section.qos.qos(), section.awaited,
+                      RosCommands(section, *schema, eyes_.plant)});
+  subscriptions_.push_back({name, &type, section.delay});
+}
+
+// ---- while it runs ----
+
+void RosBridge::open(RunWatch& watch, Clock& clock) {
+  watch_ = &watch;
+  wall_ = &clock;
+  wire_->open([this](const std::string& what) { news(what); });
+  for (Publication& p : publications_) p.handle = wire_->advertise(p.topic, p.type, p.qos);
+  for (Inbox& inbox : inboxes_) {
+    inbox.handle = wire_->subscribe(inbox.topic, inbox.type, inbox.qos,
+                                    [this, &inbox](std::span<const std::byte> cdr) { came(inbox, cdr); });
   }
-  std::ranges::stable_sort(drives, {}, &Drive::writable);
-  return [this, drives, whole](const M& message, SimTime at) {
-    for (auto drive = drives.begin(); drive != drives.end();) {
-      double sum = 0;
-      bool all = true;
-      const Drive& first = *drive;
-      for (; drive != drives.end() && drive->writable == first.writable; ++drive) {
-        const auto value = number_at(message, drive->field);
-        all = all && value;
-        if (value) sum += drive->gain * *value;
-      }
-      if (all) write(first.writable, first.variable, std::span(&sum, 1), at);
-    }
-    if (whole) write(whole->writable, whole->variable, reals_of(message), at);
-  };
-}
-
-void RosBridge::add_subscription(const std::string& name, const RosSubscribeSection& section) {
-  const std::string topic = topic_of(section.topic, name);
-  const bool known = ros_types::with_type(section.as, [&](const auto* none) {
-    using M = std::remove_cvref_t<decltype(*none)>;
-    auto flow = event<M>(name, section.delay);
-    auto deliver = [flow, topic, delay = section.delay, act = writer_for<M>(section)](std::span<const std::byte> bytes,
-                                                                                      SimTime now) mutable {
-      const auto message = link::ros_read<M>(bytes);
-      if (!message.ok()) return (void)std::fprintf(stderr, "%s: %s\n", topic.c_str(), message.error().c_str());
-      flow.send(now + delay, *message);
-      act(*message, now + delay);
-    };
-    subscriptions_.push_back({topic, ros_types::ros1_name<M>(), section.awaited, std::move(deliver)});
-  });
-  if (!known) {
-    throw InputError(section.place_of("as"), "`" + section.as + "` is no message type that goes over ROS",
-                     nearest_hint(section.as, ros_types::names()));
-  }
-}
-
-template <class M>
-void RosBridge::publish(std::size_t publication, const M& message) {
-  link::ros_write(message, bytes_);
-  ros_->publish(publications_[publication].handle, bytes_.data(), bytes_.size());
-}
-
-template <class M>
-void RosBridge::heard(const M& message, SimTime, flow::InputId input) {
-  publish(of_input_[input.index - (mirror_ ? world_inputs : 0)], message);
-}
-
-void RosBridge::write(std::uint32_t writable, std::uint32_t variable, std::span<const double> values, SimTime at) {
-  const programs::Variable& what = mirror_->plant().variables()[variable];
-  if (values.size() * sizeof(double) != what.size ||
-      !std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) {
-    std::fprintf(stderr, "ros: what came for %s is not %zu numbers; dropped\n", what.name.c_str(),
-                 what.size / sizeof(double));
-    return;
-  }
-  writes_->fill(at, [&](WorldWrites& out) {
-    out.variables.assign(1, writable);
-    out.values.assign(values.begin(), values.end());
-  });
-}
-
-void RosBridge::came(std::size_t subscription, const void* data, std::size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(data);
-  const std::lock_guard lock(mutex_);
-  if (arrived_.size() == most_arrived) arrived_.pop_front();
-  arrived_.push_back({subscription, std::vector<std::byte>(bytes, bytes + size)});
-}
-
-/// Pause, step and query as ROS services. A step is the next time at which anything is sent.
-void RosBridge::serve() {
-  RunControl& control = outside_->watch.control();
-  const auto say = [this, &control](std::string what) {
-    const SimTime now = SimTime::from_ns(now_ns_.load());
-    const nlohmann::json answer{{"did", std::move(what)},
-                                {"scenario", scenario_.name},
-                                {"time_s", now.since_zero().seconds()},
-                                {"duration_s", scenario_.duration.seconds()},
-                                {"paused", control.paused()},
-                                {"stall", control.stall()}};
-    return link::RosGraph::Answer{true, json_text(answer)};
-  };
-  ros_->serve(section_.name + "/pause", [&control, say] {
-    control.pause();
-    return say("paused");
-  });
-  ros_->serve(section_.name + "/resume", [&control, say] {
-    control.resume();
-    return say("resumed");
-  });
-  ros_->serve(section_.name + "/step", [&control, say] {
-    control.pause();
-    control.step(1);
-    return say("stepped");
-  });
-  ros_->serve(section_.name + "/query", [say] { return say(""); });
-}
-
-void RosBridge::start(SimTime) {
-  ENSURE(outside_ != nullptr, "a plan without an outside is only for checking");
-  try {
-    ros_ = link::RosGraph::open(section_.name, section_.use_sim_time);
-    for (Publication& p : publications_) p.handle = ros_->advertise(p.topic, p.type);
-    for (std::size_t i = 0; i < subscriptions_.size(); ++i) {
-      subscriptions_[i].handle =
-          ros_->subscribe(subscriptions_[i].topic, subscriptions_[i].type,
-                          [this, i](const void* data, std::size_t size) { came(i, data, size); });
-    }
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(std::string(error.what()) + "; start `roscore`, or set ROS_MASTER_URI");
-  }
-  serve();
+  wire_->start({scenario_, watch, clock, robots_});
+  open_ = true;
+  if (static_) say(*static_, sensor_transforms(scenario_, eyes_.stage->catalog()));
   await_others();
 }
 
 void RosBridge::await_others() {
-  Clock& clock = outside_->clock;
-  const WallTime since = clock.now();
+  const WallTime since = wall_->now();
   bool told = false;
   for (;;) {
     std::string missing;
     for (const Publication& p : publications_) {
-      if (ros_->listeners(p.handle) < p.awaited) missing += "\n  ros waits for a subscriber of " + p.topic;
+      if (wire_->listeners(p.handle) < p.awaited) missing += "\n  " + name_ + " waits for a subscriber of " + p.topic;
     }
-    for (const Subscription& s : subscriptions_) {
-      if (ros_->speakers(s.handle) < s.awaited) missing += "\n  ros waits for a publisher of " + s.topic;
+    for (const Inbox& inbox : inboxes_) {
+      if (wire_->speakers(inbox.handle) < inbox.awaited)
+        missing += "\n  " + name_ + " waits for a publisher of " + inbox.topic;
     }
-    if (missing.empty() || outside_->watch.stopping()) return;
-    if (!told && clock.now() - since > WallSpan(800ms)) {
-      std::fprintf(stderr, "the run has not begun:%s\n", missing.c_str());
+    if (missing.empty() || watch_->stopping()) return;
+    if (!told && wall_->now() - since > WallSpan(800ms)) {
+      const std::string where = wire_->where();
+      std::fprintf(stderr, "the run has not begun:%s\n%s", missing.c_str(),
+                   where.empty() ? "" : ("  (" + where + ")\n").c_str());
       told = true;
     }
-    clock.sleep_until(clock.now() + 10ms);
+    wall_->sleep_until(wall_->now() + 10ms);
   }
 }
 
-void RosBridge::finish(SimTime) { ros_.reset(); }
-
-void RosBridge::tick(Tick& tick, SimTime now) {
-  ++tick.number;
-  outside_->watch.control().hold(now, outside_->clock, outside_->watch.stop_flag());
-  now_ns_.store(now.ns());
-  for (const Publication& p : publications_) {
-    if (p.at_tick) p.at_tick(now);
+void RosBridge::close() {
+  if (!std::exchange(open_, false)) return;
+  wire_->close();
+  for (const Inbox& inbox : inboxes_) {
+    if (inbox.dropped == 0) continue;
+    std::fprintf(stderr, "%s: %llu messages of %s were dropped: more came between two ticks than its depth, %zu\n",
+                 name_.c_str(), static_cast<unsigned long long>(inbox.dropped), inbox.topic.c_str(),
+                 inbox.qos.depth == 0 ? most_kept : inbox.qos.depth);
   }
-  ros_->clock(now.ns());
-  std::deque<Arrived> arrived;
+}
+
+void RosBridge::send(Publication& publication, std::size_t size, const RosWire::Fill& fill) {
+  if (wire_->publish(publication.handle, size, fill) || publication.late) return;
+  publication.late = true;
+  news("a subscriber of " + publication.topic + " is too slow: messages to it are lost");
+}
+
+template <Message M>
+void RosBridge::say(std::size_t publication, const M& message) {
+  send(publications_[publication], cdr_size(message), [&](std::span<std::byte> room) { cdr_write(message, room); });
+}
+
+void RosBridge::heard(std::size_t flow, std::size_t size, const RosWire::Fill& fill) {
+  Publication& p = publications_[of_flow_[flow]];
+  if (!p.info) return send(p, size, fill);
+  send(p, size, [&](std::span<std::byte> room) {
+    fill(room);
+    cdr::Reader(room.subspan(cdr_header_size)).get(p.info->header);
+  });
+  say(p.info_publication, *p.info);
+}
+
+/// On the middleware's thread.
+void RosBridge::came(Inbox& inbox, std::span<const std::byte> cdr) {
+  std::vector<std::byte> copy(cdr.begin(), cdr.end());
+  copy[2] = copy[3] = std::byte{0};  // options: some writers count their padding there
+  const std::lock_guard lock(mutex_);
+  if (inbox.arrived.size() >= (inbox.qos.depth == 0 ? most_kept : inbox.qos.depth)) {
+    inbox.arrived.pop_front();
+    ++inbox.dropped;
+  }
+  inbox.arrived.push_back(std::move(copy));
+}
+
+void RosBridge::deliver(std::size_t subscription, const std::vector<std::byte>& cdr, SimTime now, Taker& taker) {
+  Inbox& inbox = inboxes_[subscription];
+  const SimTime at = now + subscriptions_[subscription].delay;
+  taker.took(subscription, at, cdr);
+  const auto done = inbox.commands.act(
+      cdr, [&](std::uint32_t variable, std::span<const double> values) { taker.write(variable, at, values); });
+  if (!done.ok()) news("what came on " + inbox.topic + " does nothing: " + done.error());
+}
+
+void RosBridge::show_robots(SimTime now, SimSpan ahead) {
+  shown_.clear();
+  for (const auto& [robot, variable] : poses_) {
+    RobotStates::State one{robot, {}};
+    eyes_.plant->read(variable, now - ahead, std::as_writable_bytes(std::span(&one.motion, 1)));
+    shown_.push_back(std::move(one));
+  }
+  robots_.set(now, shown_);
+}
+
+void RosBridge::news(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (told_.size() < most_kept && told_.insert(what).second) news_.push_back(what);
+}
+
+/// On the terminal, and in the journal.
+void RosBridge::tell(const std::string& what, SimTime now, Taker& taker) {
+  std::fprintf(stderr, "%s: %s\n", name_.c_str(), foreign_text(what).c_str());
+  const auto write = [&](std::byte* target) {
+    cdr::Writer writer(target);
+    writer.put(now);
+    writer.put(warning);
+    writer.put(section_.name);
+    writer.put(foreign_text(what));
+    writer.put(std::string());
+    writer.put(std::string());
+    writer.put(std::uint32_t{0});
+    return writer.size();
+  };
+  std::vector<std::byte> bytes(cdr_header_size + write(nullptr));
+  bytes[1] = std::byte{1};
+  write(bytes.data() + cdr_header_size);
+  taker.said(now, bytes);
+}
+
+void RosBridge::tick(SimTime now, Taker& taker, SimSpan ahead) {
+  show_robots(now, ahead);
+  for (const Publication& p : publications_) {
+    if (p.at_tick) p.at_tick(now, ahead);
+  }
+  if (clock_ && now.since_zero() % clock_every_ == SimSpan::zero()) say(*clock_, rosgraph_msgs::Clock{now});
+  std::vector<std::deque<std::vector<std::byte>>> arrived(inboxes_.size());
+  std::vector<std::string> news;
   {
     const std::lock_guard lock(mutex_);
-    arrived.swap(arrived_);
+    for (std::size_t i = 0; i < arrived.size(); ++i) arrived[i].swap(inboxes_[i].arrived);
+    news.swap(news_);
   }
-  for (const Arrived& one : arrived) subscriptions_[one.subscription].deliver(one.bytes, now);
+  for (std::size_t i = 0; i < arrived.size(); ++i) {
+    for (const auto& cdr : arrived[i]) deliver(i, cdr, now, taker);
+  }
+  for (const std::string& what : news) tell(what, now, taker);
 }
 
 }  // namespace isochron

@@ -2,6 +2,7 @@
 
 #include "core/build_parts.hpp"
 #include "run/expectations.hpp"
+#include "run/ros_wire.hpp"
 #include "run/runners.hpp"
 #include "run/unused_keys.hpp"
 #include "scenario/timed_faults.hpp"
@@ -26,9 +27,9 @@ Runner runner_for(const Scenario& scenario) {
                      "add `time: {mode: heartbeat}`");
   }
   if (runs_as_flows(scenario)) return {check_flows, run_flows};
-  if (!scenario.nodes.empty() || scenario.ros || scenario.ros2) {
+  if (!scenario.nodes.empty() || !scenario.world) {
     throw InputError(mode,
-                     std::string(scenario.nodes.empty() ? "ROS nodes" : "`nodes`") +
+                     std::string(scenario.nodes.empty() ? "ROS nodes without a `world`" : "`nodes`") +
                          " take part in modes callback, consistent and repeatable",
                      "as in `time: {mode: consistent}`");
   }
@@ -54,12 +55,16 @@ RunReport report_of(const Scenario& scenario) {
   report.mode = scenario.time.mode;
   report.not_repeatable = not_repeatable(scenario);
   for (const Mistake& unused : unused_keys(scenario)) report.notes.push_back(to_text(unused));
+  for (std::string& note : ros_notes(scenario)) report.notes.push_back(std::move(note));
   return report;
 }
 
 std::vector<std::string> not_repeatable(const Scenario& scenario) {
-  if (scenario.time.mode == Mode::realtime) return {"mode realtime: the wall clock decides"};
-  std::vector<std::string> spoilers;
+  std::vector<std::string> spoilers = ros_spoilers(scenario);
+  if (scenario.time.mode == Mode::realtime) {
+    spoilers.insert(spoilers.begin(), "mode realtime: the wall clock decides");
+    return spoilers;
+  }
   if (scenario.time.mode == Mode::heartbeat) {
     spoilers.emplace_back("mode heartbeat: a client goes by what it last heard of the others");
   }
@@ -85,9 +90,6 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
     if (node.compute && node.compute->contract == Contract::measured) {
       spoilers.push_back(name + ": its computing is measured");
     }
-  }
-  if (scenario.ros2 && !scenario.ros2->subscribe.empty()) {
-    spoilers.emplace_back("ros2: messages of ROS 2 nodes are taken in when they arrive");
   }
   if (runs_as_flows(scenario) && scenario.flows.executor == flow::How::free) {
     spoilers.emplace_back("executor free: it has no time management");

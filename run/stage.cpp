@@ -194,6 +194,7 @@ void Stage::look_before(SimTime until) {
   const world::WorldView view(*world_, scene_.get());
   sensors_->take_before(until, view, [this](std::size_t sensor, const world::Reading& reading) {
     if (readings_ != nullptr) record_reading(sensor, reading);
+    for (const OnReading& tell : on_reading_) tell(sensor, reading);
   });
 }
 

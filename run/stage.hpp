@@ -6,6 +6,7 @@
 //           and their times only.
 // Threads:  owner thread.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,9 @@ class Stage {
   void plan_faults(const std::vector<Mark>& marks);
   /// Instead of begin(), where another stage of the same run records the world: only the sensors' readings are.
   void begin_readings(Journal& journal, Producer& producer);
+  /// Who else is told of each reading, as it is complete; lives as long as the stage steps.
+  using OnReading = std::function<void(std::size_t sensor, const world::Reading& reading)>;
+  void tell_readings(OnReading on_reading) { on_reading_.push_back(std::move(on_reading)); }
   /// What begin_readings() makes: a channel for each output of each sensor, in their order.
   [[nodiscard]] std::vector<ChannelDefinition> reading_channels() const;
   /// Lets the sensors look whose time has come at `at`, in the present state. Whoever reads a sensor at `at` calls it.
@@ -116,6 +120,7 @@ class Stage {
   std::unique_ptr<SensorFaults> sensor_faults_ = std::make_unique<SensorFaults>();
   RunRecord* record_ = nullptr;
   Producer* readings_ = nullptr;  // null: nobody wants them
+  std::vector<OnReading> on_reading_;
   RunWatch* watch_ = nullptr;
   VehicleRecord vehicles_;
   world::State state_;

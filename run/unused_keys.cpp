@@ -37,6 +37,12 @@ class Finder {
     }
     if (!has_boards(scenario_) && !has_outside())
       unless_given(scenario_, "hil", "no program of this scenario runs on a board");
+    if (!runs_as_flows(scenario_)) {
+      for (const char* key : {"at", "host"}) {
+        if (scenario_.ros) unless_given(*scenario_.ros, key, not_a_node);
+        if (scenario_.ros2) unless_given(*scenario_.ros2, key, not_a_node);
+      }
+    }
     if (scenario_.flows.key_places.contains("executor") && !runs_as_flows(scenario_) && !scenario_.agents) {
       unless_given(scenario_, "flows", "no part of this run is a node of a system of flows");
     }
@@ -44,6 +50,8 @@ class Finder {
   }
 
  private:
+  static constexpr const char* not_a_node = "the bridge stands where the world is stepped, and is no node of flows";
+
   void unless_given(const Section& section, std::string_view key, const std::string& why) {
     if (!section.key_places.contains(std::string(key))) return;
     found_.push_back({section.place_of(key), "`" + std::string(key) + "` has no effect here: " + why, ""});

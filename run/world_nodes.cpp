@@ -13,8 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SimSpan view_period = 10ms;  // a picture does not need more
-
 /// The scenario with the sensors that `keep` wants, of all robots.
 template <class Keep>
 Scenario with_sensors(Scenario scenario, Keep&& keep) {
@@ -28,14 +26,13 @@ Scenario without_sensors(const Scenario& scenario) {
   return with_sensors(scenario, [](const auto&, const auto&) { return false; });
 }
 
-/// A multiple of the step that is at least the view's period.
-SimSpan view_every(SimSpan step) { return step * std::max<std::int64_t>((view_period + step - 1ns) / step, 1); }
-
 std::span<const std::byte> bytes_of(const double* values, std::size_t count) {
   return std::as_bytes(std::span(values, count));
 }
 
 }  // namespace
+
+SimSpan view_every(SimSpan step) { return step * std::max<std::int64_t>((SimSpan(10ms) + step - 1ns) / step, 1); }
 
 std::uint32_t variable_of(const WorldPlant& plant, const std::string& name, const Place& place) {
   std::vector<std::string> names;

@@ -45,6 +45,9 @@ struct WorldWrites {
 };
 ISOCHRON_MESSAGE(WorldWrites, "isochron_msgs/msg/WorldWrites", variables, values)
 
+/// How often the flows tf and joints speak: a multiple of the step, 10 ms or more. A picture does not need more.
+SimSpan view_every(SimSpan step);
+
 /// The places of all variables that can be written.
 std::vector<std::uint32_t> writables_of(const programs::Plant& plant);
 

@@ -237,10 +237,9 @@ class Checker {
       say(program, "link", "needs a simulated network, and `system` is the host's", "leave `system` out");
     }
     const Mode mode = scenario_.time.mode;
-    if (mode == Mode::realtime || mode == Mode::heartbeat || scenario_.agents || !scenario_.nodes.empty() ||
-        scenario_.ros || scenario_.ros2) {
+    if (mode == Mode::realtime || mode == Mode::heartbeat || scenario_.agents || !scenario_.nodes.empty()) {
       say(program, "link", "is for runs whose world is stepped here, by programs alone",
-          "use mode callback, consistent, repeatable or hil, without `nodes`, `ros` and `agents`");
+          "use mode callback, consistent, repeatable or hil, without `nodes` and `agents`");
     } else if (mode == Mode::repeatable && flies_from_outside(program)) {
       say(program, "link", "is to an autopilot outside, and nobody can promise that it does the same twice",
           "add `clock: virtual` and `run`, so that it is started and followed, or use mode callback or hil");
@@ -390,7 +389,8 @@ bool has_boards(const Scenario& scenario) {
 bool runs_as_flows(const Scenario& scenario) {
   const Mode mode = scenario.time.mode;
   const bool exact = mode == Mode::callback || mode == Mode::consistent || mode == Mode::repeatable;
-  if (exact && (!scenario.nodes.empty() || scenario.ros || scenario.ros2)) return true;
+  const bool alone = !scenario.world && (scenario.ros || scenario.ros2);  // nobody steps a world for it
+  if (exact && (!scenario.nodes.empty() || alone)) return true;
   return mode == Mode::repeatable && !scenario.flows.key_places.empty();
 }
 

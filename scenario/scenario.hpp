@@ -597,7 +597,7 @@ bool flies_from_outside(const ProgramSection& program);
 bool has_boards(const Scenario& scenario);
 
 /// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts: where there are
-/// `nodes` or ROS nodes, or, in mode repeatable, where the scenario speaks of flows.
+/// `nodes`, or ROS nodes and no world, or, in mode repeatable, where the scenario speaks of flows.
 bool runs_as_flows(const Scenario& scenario);
 
 }  // namespace isochron

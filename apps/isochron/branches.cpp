@@ -114,6 +114,7 @@ std::vector<Mark> marks_for(const Branch& branch, const Scenario& scenario, SimT
 std::string why_not_shared(const Scenario& scenario) {
   if (scenario.agents) return "clients share its world";
   if (runs_as_flows(scenario)) return "its world is a node of flows";
+  if (scenario.ros || scenario.ros2) return "nodes of ROS are outside of it";
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
       if (!program.run.empty()) return robot + "/" + name + " is a process of its own";

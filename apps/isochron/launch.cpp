@@ -22,8 +22,7 @@
 #include "run/flow_plan.hpp"
 #include "run/graph_text.hpp"
 #include "run/node_places.hpp"
-#include "run/ros2_bridge.hpp"
-#include "run/ros_bridge.hpp"
+#include "run/ros_wire.hpp"
 #include "run/run.hpp"
 
 namespace isochron::app {
@@ -72,8 +71,7 @@ Json whole_report(const Scenario& scenario, const LaunchWatch::Nodes& nodes) {
   all["real_time_factor"] = wall > 0 ? simulated / wall : 0;
   all["nodes"] = each;
   all["notes"] = Json::array({"each node ran in a process of its own"});
-  for (const std::string& note : RosBridge::notes(scenario)) all["notes"].push_back(note);
-  for (const std::string& note : Ros2Bridge::notes(scenario)) all["notes"].push_back(note);
+  for (const std::string& note : ros_notes(scenario)) all["notes"].push_back(note);
   return all;
 }
 
@@ -107,7 +105,7 @@ std::string summary(const Json& report, const std::string& journal) {
 flow::Graph graph_of(const Scenario& scenario, const LaunchFlags& flags) {
   if (!runs_as_flows(scenario)) {
     throw InputError({flags.file, 0, 0}, "launch is for scenarios that run as flows",
-                     "with `time: {mode: repeatable}` and `nodes`, `ros` or `flows`; otherwise use `isochron run`");
+                     "with `time: {mode: repeatable}` and `nodes` or `flows`; otherwise use `isochron run`");
   }
   return plan_flows(scenario).system.graph();
 }

@@ -31,7 +31,7 @@ RunReport run_once(const RunFlags& flags, std::vector<Override> overrides, int w
   const Scenario scenario = load_scenario(flags.file, overrides);
   if (!runs_as_flows(scenario)) {
     throw InputError({flags.file, 0, 0}, "--strict is for scenarios that run as flows",
-                     "with `time: {mode: repeatable}` and `nodes`, `ros` or `flows`");
+                     "with `time: {mode: repeatable}` and `nodes` or `flows`");
   }
   RunOptions options;
   options.journal = journal;

@@ -17,18 +17,17 @@
 
 namespace isochron {
 
-class Ros2Commands {
+class RosCommands {
  public:
-  using Write = std::function<void(std::uint32_t writable, std::span<const double> values)>;
+  using Write = std::function<void(std::uint32_t variable, std::span<const double> values)>;
 
-  Ros2Commands(const RosSubscribeSection& section, const MessageSchema& schema, WorldPlant* plant);
-  [[nodiscard]] bool empty() const { return drives_.empty() && !whole_; }
+  RosCommands(const RosSubscribeSection& section, const MessageSchema& schema, WorldPlant* plant);
   /// Writes all of it, or nothing.
   Result<Done, std::string> act(std::span<const std::byte> cdr, const Write& write);
 
  private:
   struct Drive {
-    std::uint32_t writable;
+    std::uint32_t variable;
     std::string name;
     struct Part {
       std::string field;
@@ -38,14 +37,10 @@ class Ros2Commands {
     std::vector<Part> parts;
   };
   struct Whole {
-    std::uint32_t writable;
+    std::uint32_t variable;
     std::string name;
     std::size_t takes;
   };
-  struct Found {
-    std::uint32_t variable, writable;
-  };
-  Found find(WorldPlant* plant, const std::string& name, const Place& place) const;
   void add_drive(const RosDriveSection& section, WorldPlant* plant);
 
   std::shared_ptr<const MessageSchema> schema_;
