@@ -8,8 +8,8 @@
 #include <cstring>
 #include <thread>
 
-#include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
+#include "bridge/fmi/model_exchange.hpp"
 
 namespace isochron::fmi {
 namespace {
@@ -173,51 +173,18 @@ class Fmi2Simulation final : public Fmi2 {
   bool variable_step_;
 };
 
-class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
+constexpr ExchangeNames exchange_names{"fmi2SetTime",        "fmi2SetContinuousStates", "fmi2GetContinuousStates",
+                                       "fmi2GetDerivatives", "fmi2GetEventIndicators",  "fmi2EnterEventMode"};
+
+class Fmi2Exchange final : public ModelExchange<Fmi2, exchange_names> {
  public:
   Fmi2Exchange(const Description& description, const InstanceOptions& options, Log& log)
-      : Fmi2(description, options, log),
-        state_count_(description.state_count),
-        indicator_count_(description.indicator_count),
-        exchange_(*this, options.solver) {
-    keep(description);
-  }
-
-  void initialise(double start, std::optional<double> tolerance) override {
-    Fmi2::initialise(start, tolerance);
-    exchange_.begin(start);  // it is in event mode now
-  }
-  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
-    if (change != Change::none) exchange_.set_inputs(set_inputs);
-    exchange_.step(stretch);
+      : ModelExchange(description, options, log) {
+    state_count_ = description.state_count;
+    indicator_count_ = description.indicator_count;
   }
 
  private:
-  void keep(const Description& description) {
-    for (const Description::StateOf& one : description.differentiable) {
-      derivatives_.push_back(one.derivative);
-      states_.push_back(one.state);
-    }
-  }
-  [[nodiscard]] bool is_over() const override { return ended_; }
-  [[nodiscard]] std::size_t state_count() const override { return state_count_; }
-  [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
-  void place(double t, std::span<const double> x) override {
-    verdict_.demand(f_.set_time(self_, t), "fmi2SetTime");
-    if (!x.empty()) verdict_.demand(f_.set_states(self_, x.data(), x.size()), "fmi2SetContinuousStates");
-  }
-  void derivatives(double t, const double* x, double* dx) override {
-    place(t, {x, state_count_});
-    if (state_count_ > 0) verdict_.demand(f_.get_derivatives(self_, dx, state_count_), "fmi2GetDerivatives");
-  }
-  void indicators(double t, const double* x, double* z) override {
-    if (indicator_count_ == 0) return;
-    place(t, {x, state_count_});
-    verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi2GetEventIndicators");
-  }
-  [[nodiscard]] bool has_jacobian() const override {
-    return f_.get_directional != nullptr && state_count_ > 0 && states_.size() == state_count_;
-  }
   void jacobian(double t, const double* x, std::span<double* const> columns) override {
     constexpr double one = 1;
     place(t, {x, state_count_});
@@ -226,21 +193,12 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
                       "fmi2GetDirectionalDerivative");
     }
   }
-  void nominals(std::span<double> x) override {
-    Equations::nominals(x);
-    if (x.empty() || f_.get_nominals == nullptr) return;
-    if (f_.get_nominals(self_, x.data(), x.size()) > status_warning) Equations::nominals(x);
-  }
-  void read_states(std::span<double> x) override {
-    if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi2GetContinuousStates");
-  }
   bool completed_step() override {
     v2::Boolean event = 0, end = 0;
     verdict_.demand(f_.completed_step(self_, 1, &event, &end), "fmi2CompletedIntegratorStep");
     ended_ = ended_ || end != 0;
     return event != 0;
   }
-  void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi2EnterEventMode"); }
   std::optional<double> leave_events() override {
     constexpr int most_iterations = 10'000;
     v2::EventInfo info{1, 0, 0, 0, 0, 0};
@@ -253,10 +211,6 @@ class Fmi2Exchange final : public Fmi2, private ExchangeCalls {
     verdict_.demand(f_.enter_continuous_time(self_), "fmi2EnterContinuousTimeMode");
     return info.has_next_event != 0 ? std::optional<double>(info.next_event) : std::nullopt;
   }
-
-  std::size_t state_count_, indicator_count_;
-  std::vector<Reference> derivatives_, states_;  // of a Jacobian that the FMU gives
-  Exchange exchange_;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "bridge/fmi/clocks.hpp"
-#include "bridge/fmi/exchange.hpp"
 #include "bridge/fmi/instance.hpp"
+#include "bridge/fmi/model_exchange.hpp"
 
 namespace isochron::fmi {
 namespace {
@@ -301,50 +301,21 @@ class Fmi3Simulation final : public Fmi3 {
   std::vector<Reference> triggered_;
 };
 
-class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
- public:
-  Fmi3Exchange(const Description& description, const InstanceOptions& options, Log& log)
-      : Fmi3(description, options, log), exchange_(*this, options.solver) {
-    keep(description);
-  }
+constexpr ExchangeNames exchange_names{"fmi3SetTime",
+                                       "fmi3SetContinuousStates",
+                                       "fmi3GetContinuousStates",
+                                       "fmi3GetContinuousStateDerivatives",
+                                       "fmi3GetEventIndicators",
+                                       "fmi3EnterEventMode"};
 
-  void initialise(double start, std::optional<double> tolerance) override {
-    Fmi3::initialise(start, tolerance);
-    verdict_.demand(f_.get_state_count(self_, &state_count_), "fmi3GetNumberOfContinuousStates");
-    verdict_.demand(f_.get_indicator_count(self_, &indicator_count_), "fmi3GetNumberOfEventIndicators");
-    exchange_.begin(start);  // it is in event mode now
-  }
-  void step(const Stretch& stretch, const std::function<void()>& set_inputs, Change change) override {
-    if (change != Change::none) exchange_.set_inputs(set_inputs);
-    exchange_.step(stretch);
-  }
+class Fmi3Exchange final : public ModelExchange<Fmi3, exchange_names> {
+ public:
+  using ModelExchange::ModelExchange;
 
  private:
-  void keep(const Description& description) {
-    for (const Description::StateOf& one : description.differentiable) {
-      derivatives_.push_back(one.derivative);
-      states_.push_back(one.state);
-    }
-  }
-  [[nodiscard]] bool is_over() const override { return ended_; }
-  [[nodiscard]] std::size_t state_count() const override { return state_count_; }
-  [[nodiscard]] std::size_t indicator_count() const override { return indicator_count_; }
-  void place(double t, std::span<const double> x) override {
-    verdict_.demand(f_.set_time(self_, t), "fmi3SetTime");
-    if (!x.empty()) verdict_.demand(f_.set_states(self_, x.data(), x.size()), "fmi3SetContinuousStates");
-  }
-  void derivatives(double t, const double* x, double* dx) override {
-    place(t, {x, state_count_});
-    if (state_count_ == 0) return;
-    verdict_.demand(f_.get_derivatives(self_, dx, state_count_), "fmi3GetContinuousStateDerivatives");
-  }
-  void indicators(double t, const double* x, double* z) override {
-    if (indicator_count_ == 0) return;
-    place(t, {x, state_count_});
-    verdict_.demand(f_.get_indicators(self_, z, indicator_count_), "fmi3GetEventIndicators");
-  }
-  [[nodiscard]] bool has_jacobian() const override {
-    return f_.get_directional != nullptr && state_count_ > 0 && states_.size() == state_count_;
+  void count_states() override {
+    verdict_.demand(f_.get_state_count(self_, &state_count_), "fmi3GetNumberOfContinuousStates");
+    verdict_.demand(f_.get_indicator_count(self_, &indicator_count_), "fmi3GetNumberOfEventIndicators");
   }
   void jacobian(double t, const double* x, std::span<double* const> columns) override {
     constexpr double one = 1;
@@ -355,30 +326,17 @@ class Fmi3Exchange final : public Fmi3, private ExchangeCalls {
                       "fmi3GetDirectionalDerivative");
     }
   }
-  void nominals(std::span<double> x) override {
-    Equations::nominals(x);
-    if (x.empty() || f_.get_nominals == nullptr) return;
-    if (f_.get_nominals(self_, x.data(), x.size()) > status_warning) Equations::nominals(x);
-  }
-  void read_states(std::span<double> x) override {
-    if (!x.empty()) verdict_.demand(f_.get_states(self_, x.data(), x.size()), "fmi3GetContinuousStates");
-  }
   bool completed_step() override {
     bool event = false, end = false;
     verdict_.demand(f_.completed_step(self_, true, &event, &end), "fmi3CompletedIntegratorStep");
     ended_ = ended_ || end;
     return event;
   }
-  void enter_events() override { verdict_.demand(f_.enter_event_mode(self_), "fmi3EnterEventMode"); }
   std::optional<double> leave_events() override {
     settle();
     verdict_.demand(f_.enter_continuous_time(self_), "fmi3EnterContinuousTimeMode");
     return next_event_;
   }
-
-  std::size_t state_count_ = 0, indicator_count_ = 0;
-  std::vector<Reference> derivatives_, states_;  // of a Jacobian that the FMU gives
-  Exchange exchange_;
 };
 
 }  // namespace
