@@ -127,6 +127,11 @@ class EnvWorld {
   }
 
  private:
+  /// Nobody is there to talk to.
+  struct Nobody final : programs::CalledProgram::Letters {
+    bool receive(std::string_view, std::string_view, std::vector<std::byte>&) override { return false; }
+    void send(std::string_view, std::string_view, std::span<const std::byte>) override {}
+  };
   struct Program {
     std::shared_ptr<programs::CalledProgram> called;
     SimSpan every;
@@ -163,7 +168,7 @@ class EnvWorld {
     for (Program& program : programs_) {
       for (; program.due < end; program.due += program.every) {
         (void)plant_->advance_to(now).ok();  // takes no step: the plant looks at the state
-        const auto commands = program.called->call(program.due);
+        const auto commands = program.called->call(program.due, nobody_);
         if (!commands.ok()) return commands.error();
         for (const auto& command : *commands) {
           plant_->write(command.variable, program.due, std::as_bytes(std::span(&command.value, 1)));
@@ -177,6 +182,7 @@ class EnvWorld {
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<WorldPlant> plant_;
   world::State state_;
+  Nobody nobody_;
   std::vector<Program> programs_;
   std::vector<double> beginning_;
 };
