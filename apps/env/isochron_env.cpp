@@ -251,6 +251,19 @@ std::unique_ptr<isochron_env> make(const char* file, const std::vector<Override>
 
 }  // namespace
 
+/// Puts a world into another state and looks at it; 0: it cannot be, and `why` says so.
+static int put(isochron_env* env, uint32_t world, double* observation, const auto& into_state) {
+  try {
+    into_state(*env->worlds[world]);
+    env->look(world);
+    env->fill(world, observation);
+    return 1;
+  } catch (const std::exception& thrown) {
+    env->why = thrown.what();
+    return 0;
+  }
+}
+
 extern "C" {
 
 isochron_env* isochron_env_make(const char* file, const char* const* sets, uint32_t set_count, uint32_t worlds,
@@ -284,15 +297,7 @@ double isochron_env_step_seconds(const isochron_env* env) { return env->worlds[0
 const char* isochron_env_why(const isochron_env* env) { return env->why.c_str(); }
 
 int isochron_env_reset(isochron_env* env, uint32_t world, uint64_t seed, double* observation) {
-  try {
-    env->worlds[world]->reset(seed);
-    env->look(world);
-    env->fill(world, observation);
-    return 1;
-  } catch (const std::exception& thrown) {
-    env->why = thrown.what();
-    return 0;
-  }
+  return put(env, world, observation, [&](auto& one) { one.reset(seed); });
 }
 
 void isochron_env_step(isochron_env* env, const double* actions, uint32_t steps, double* observations, double* times,
@@ -322,15 +327,7 @@ void isochron_env_snapshot(isochron_env* env, uint32_t world, double* into) {
   env->worlds[world]->snapshot({into, env->worlds[world]->stage().snapshot_size()});
 }
 int isochron_env_restore(isochron_env* env, uint32_t world, const double* from, double* observation) {
-  try {
-    env->worlds[world]->restore({from, env->worlds[world]->stage().snapshot_size()});
-    env->look(world);
-    env->fill(world, observation);
-    return 1;
-  } catch (const std::exception& thrown) {
-    env->why = thrown.what();
-    return 0;
-  }
+  return put(env, world, observation, [&](auto& one) { one.restore({from, one.stage().snapshot_size()}); });
 }
 
 double isochron_env_bare(isochron_env* env, uint32_t rounds, uint32_t steps, uint32_t rounds_between) {
