@@ -137,14 +137,12 @@ void RosPost::exchange(programs::Post& post, SimTime now, SimTime until) {
 
 /// They wait until they are available.
 void RosPost::read(std::size_t sensor, const world::Reading& reading) {
-  const world::SensorSpec& spec = stage_.sensors()[sensor].spec();
-  if (stage_.faults().blind_since(spec.robot + "/" + spec.name, reading.available())) return;
   for (const Source& source : sources_) {
     if (source.world || !source.radio.empty() || source.sensor != sensor) continue;
     const auto bytes = reading.bytes(source.output);
     std::vector<std::byte> cdr(bytes.begin(), bytes.end());
     if (ahead_ != SimSpan::zero()) delay_stamp(cdr, ahead_);
-    add({reading.available() + ahead_, source.flow, std::move(cdr)});
+    add({reading.available() + ahead_, &source, std::move(cdr)});
   }
 }
 
@@ -161,7 +159,7 @@ void RosPost::frame(const std::string& radio, SimTime arrives, std::span<const s
     std::vector<std::byte> cdr(cdr_header_size + write(nullptr));
     cdr[1] = std::byte{1};
     write(cdr.data() + cdr_header_size);
-    add({arrives, source.flow, std::move(cdr)});
+    add({arrives, &source, std::move(cdr)});
   }
 }
 
@@ -169,13 +167,20 @@ void RosPost::add(Ready ready) {
   ready_.insert(std::ranges::upper_bound(ready_, ready.available, {}, &Ready::available), std::move(ready));
 }
 
+bool RosPost::blind(const Ready& ready) const {
+  if (!ready.source->radio.empty()) return false;
+  const world::SensorSpec& spec = stage_.sensors()[ready.source->sensor].spec();
+  return stage_.faults().blind_since(spec.robot + "/" + spec.name, ready.available - ahead_).has_value();
+}
+
 void RosPost::publish_readings(SimTime now) {
   if (reads_) stage_.look(now - ahead_);
   while (!ready_.empty() && ready_.front().available <= now) {
-    const std::vector<std::byte>& cdr = ready_.front().cdr;
-    bridge_.heard(ready_.front().flow, cdr.size(),
-                  [&cdr](std::span<std::byte> room) { std::ranges::copy(cdr, room.begin()); });
+    const Ready ready = std::move(ready_.front());
     ready_.pop_front();
+    if (blind(ready)) continue;
+    bridge_.heard(ready.source->flow, ready.cdr.size(),
+                  [&ready](std::span<std::byte> room) { std::ranges::copy(ready.cdr, room.begin()); });
   }
 }
 

@@ -56,12 +56,13 @@ class RosPost final : public programs::Correspondent, private RosBridge::Taker {
   };
   struct Ready {
     SimTime available;
-    std::size_t flow;
+    const Source* source;
     std::vector<std::byte> cdr;
   };
   void find_sources();
   void read(std::size_t sensor, const world::Reading& reading);
   void add(Ready ready);
+  [[nodiscard]] bool blind(const Ready& ready) const;
   void publish_readings(SimTime now);
   void publish_world(SimTime now);
   template <Message M>

@@ -176,11 +176,13 @@ TEST(RosPost, AReadingIsPublishedWhenItIsThereAndBeforeTheClockSaysSo) {
 
 TEST(RosPost, ABlindSensorIsSilent) {
   Bridged run("  publish:\n    imu: {topic: /imu, from: prey/imu.reading}\n");
+  run.run(5);
+  EXPECT_EQ(run.wire.on<sensor_msgs::Imu>("/imu").size(), 2U);
+  run.stage.faults().add({.at = run.plant.time(), .what = "blind", .about = "prey/imu", .seconds = 0.1});
+  run.run(10);  // one was on its way
+  EXPECT_EQ(run.wire.on<sensor_msgs::Imu>("/imu").size(), 2U);
   run.run(4);
-  const std::size_t before = run.wire.on<sensor_msgs::Imu>("/imu").size();
-  run.stage.faults().add({.at = run.plant.time(), .what = "blind", .about = "prey/imu"});
-  run.run(10);
-  EXPECT_EQ(run.wire.on<sensor_msgs::Imu>("/imu").size(), before);
+  EXPECT_GT(run.wire.on<sensor_msgs::Imu>("/imu").size(), 2U);
 }
 
 TEST(RosPost, AMessageActsAtTheNextTickAndItsDelayLater) {
