@@ -32,6 +32,7 @@
 #include "scenario/section.hpp"
 #include "scenario/sumo_section.hpp"
 #include "scenario/v2x_section.hpp"
+#include "scenario/wire_section.hpp"
 #include "scenario/vehicle_section.hpp"
 
 namespace isochron {
@@ -338,6 +339,7 @@ struct RobotSection : Section {
   std::uint32_t cores = 1;
   Named<SensorSection> sensors;
   Named<ActuatorSection> actuators;
+  Named<WireSection> wires;
   Named<ProgramSection> programs;
   std::string at;
   std::string host;
@@ -354,6 +356,9 @@ void describe(V& v, RobotSection& s) {
              "bound to different ones with `core`");
   v.optional("sensors", s.sensors, "what it senses with, by name");
   v.optional("actuators", s.actuators, "what stands between its commands and the model's actuators, by name");
+  v.optional("wires", s.wires,
+             "sockets of the simulated network over which programs that know nothing of Isochron see and drive it, by "
+             "name");
   v.optional("programs", s.programs, "controllers and planners by name, in the order that breaks ties");
   v.optional(
       "at", s.at,
@@ -592,7 +597,7 @@ bool flies_from_outside(const ProgramSection& program);
 bool has_boards(const Scenario& scenario);
 
 /// Whether its parts are nodes of one system of flows, which can be spread over processes and hosts: where there are
-/// `nodes` or ROS nodes, or, in mode repeatable, where the scenario speaks of flows.
+/// `nodes`, or ROS nodes and no world, or, in mode repeatable, where the scenario speaks of flows.
 bool runs_as_flows(const Scenario& scenario);
 
 }  // namespace isochron
