@@ -77,7 +77,9 @@ void Callee::wake(SimTime at) {
 void Callee::call(SimTime at) {
   house_.show_world(at);
   const CpuTime before = thread_time();
-  const auto commands = spec_.called->call(at);
+  called_at_ = at;
+  sent_.clear();
+  const auto commands = spec_.called->call(at, *this);
   const CpuSpan executed = thread_time() - before;
   house_.computed();
   if (!commands.ok()) return leave(at, commands.error());
@@ -112,9 +114,29 @@ void Callee::write(SimTime at) {
   for (const CalledProgram::Command& command : commands_) {
     desk_->write(program_, at, command.variable, std::as_bytes(std::span(&command.value, 1)));
   }
+  for (const Sent& letter : sent_) {
+    reply_.reset();
+    (void)desk_->act(program_, 0, at,
+                     {.ask = Ask::send, .name = letter.to, .type = letter.type, .payload = letter.bytes}, reply_);
+  }
   (void)cost_.of_request(Ask::wait, spec_.best_effort);
   wait(at);
   stage_ = Stage::waits;
+}
+
+bool Callee::receive(std::string_view from, std::string_view type, std::vector<std::byte>& into) {
+  reply_.reset();
+  (void)desk_->act(
+      program_, 0, called_at_,
+      {.ask = Ask::receive, .time = called_at_.ns(), .number = protocol::payload_max, .name = from, .type = type},
+      reply_);
+  if (reply_.verdict != protocol::Verdict::ok) return false;
+  into.assign(reply_.payload().begin(), reply_.payload().end());
+  return true;
+}
+
+void Callee::send(std::string_view to, std::string_view type, std::span<const std::byte> bytes) {
+  sent_.push_back({std::string(to), std::string(type), {bytes.begin(), bytes.end()}});
 }
 
 void Callee::leave(SimTime at, const std::string& why) {

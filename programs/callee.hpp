@@ -21,7 +21,7 @@
 
 namespace isochron::programs {
 
-class Callee {
+class Callee final : private CalledProgram::Letters {
  public:
   /// What a callee does to the run.
   class House {
@@ -55,6 +55,12 @@ class Callee {
 
  private:
   enum class Stage : std::uint8_t { waits, calls, writes };
+  struct Sent {
+    std::string to, type;
+    std::vector<std::byte> bytes;
+  };
+  bool receive(std::string_view from, std::string_view type, std::vector<std::byte>& into) override;
+  void send(std::string_view to, std::string_view type, std::span<const std::byte> bytes) override;
   bool meets_trouble(SimTime at);
   void wait(SimTime at);
   void call(SimTime at);
@@ -74,6 +80,8 @@ class Callee {
   Stage stage_ = Stage::waits;
   bool stopped_ = false;                          // by a fault
   std::vector<CalledProgram::Command> commands_;  // to be written when the activation is over
+  std::vector<Sent> sent_;                        // and sent
+  SimTime called_at_;
   CpuTime cpu_total_;
   ProgramOutcome figures_;
 };

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/markup.hpp"
+
 namespace isochron::road {
 namespace {
 
@@ -25,28 +27,7 @@ std::string numbers(std::initializer_list<double> values) {
 }
 
 /// Names of others as they may stand in an attribute.
-std::string escaped(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    switch (c) {
-      case '&':
-        text += "&amp;";
-        break;
-      case '<':
-        text += "&lt;";
-        break;
-      case '>':
-        text += "&gt;";
-        break;
-      case '"':
-        text += "&quot;";
-        break;
-      default:
-        text += static_cast<unsigned char>(c) < 0x20 ? '_' : c;
-    }
-  }
-  return text;
-}
+std::string escaped(const std::string& name) { return xml_markup(name, '_'); }
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;

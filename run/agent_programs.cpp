@@ -55,10 +55,14 @@ AgentPrograms::AgentPrograms(const Scenario& scenario, Stage& stage, V2xUnit* ra
   if (radio != nullptr) radio_.emplace(scenario_, *radio);
   if (has_wires(scenario_)) wires_.emplace(scenario_, stage, plant_);
   ros_ = ros_posts(scenario_, stage, plant_, radio_ ? radio_->names() : std::vector<std::string>());
-  if (radio_ && !ros_.empty()) {
+  if (radio_) {
     radio_->tell_frames([this](const std::string& name, SimTime arrives, std::span<const std::uint8_t> octets) {
       for (const auto& post : ros_) post->frame(name, arrives, octets);
+      if (wires_) wires_->frame(name.substr(0, name.find('/')), arrives, octets);
     });
+    if (wires_) {
+      wires_->set_radio([this](const auto& robot, SimTime at, auto octets) { return radio_->say(robot, at, octets); });
+    }
   }
   for (const programs::Correspondent* one : correspondents()) {
     numbered_.names.insert(numbered_.names.end(), one->names().begin(), one->names().end());

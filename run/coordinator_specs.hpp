@@ -45,6 +45,7 @@ void take_programs(const programs::RunOutcome& outcome, RunReport& report);
 
 /// What a controller in a library knows when it is made.
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world, world::Senses& senses);
+                                const ProgramSection& program, const world::World& world, world::Senses& senses,
+                                world::Letters* letters = nullptr);
 
 }  // namespace isochron

@@ -3,7 +3,8 @@
 namespace isochron {
 
 world::ControllerSetup setup_of(const Scenario& scenario, const std::string& robot, const std::string& name,
-                                const ProgramSection& program, const world::World& world, world::Senses& senses) {
+                                const ProgramSection& program, const world::World& world, world::Senses& senses,
+                                world::Letters* letters) {
   world::ControllerSetup setup;
   setup.name = robot + "/" + name;
   setup.robot = robot;
@@ -12,6 +13,7 @@ world::ControllerSetup setup_of(const Scenario& scenario, const std::string& rob
   for (const auto& [key, value] : program.with) setup.options[key] = value;
   setup.world = &world;
   setup.senses = &senses;
+  setup.letters = letters;
   return setup;
 }
 
@@ -22,12 +24,14 @@ LibraryProgram::LibraryProgram(const Scenario& scenario, const std::string& robo
       senses_(stage, robot),
       host_(robot + "/" + name,
             world::load_controller(program.library.path,
-                                   setup_of(scenario, robot, name, program, stage.world(), senses_)),
+                                   setup_of(scenario, robot, name, program, stage.world(), senses_, &letters_)),
             stage.world()) {
   commands_.reserve(stage.world().actuators().size());
 }
 
-Result<std::span<const programs::CalledProgram::Command>, std::string> LibraryProgram::call(SimTime at) {
+Result<std::span<const programs::CalledProgram::Command>, std::string> LibraryProgram::call(SimTime at,
+                                                                                            Letters& letters) {
+  letters_.now = &letters;
   senses_.release_at(at);
   commands_.clear();
   const auto released =
@@ -35,6 +39,7 @@ Result<std::span<const programs::CalledProgram::Command>, std::string> LibraryPr
         commands_.push_back({plant_.variable_of_actuator(actuator), value});
         return done();
       });
+  letters_.now = nullptr;
   if (!released.ok()) return fail(released.error().what);
   return std::span<const Command>(commands_);
 }

@@ -21,12 +21,25 @@ class LibraryProgram final : public programs::CalledProgram {
   LibraryProgram(const Scenario& scenario, const std::string& robot, const std::string& name,
                  const ProgramSection& program, Stage& stage, const WorldPlant& plant);
 
-  Result<std::span<const Command>, std::string> call(SimTime at) override;
+  Result<std::span<const Command>, std::string> call(SimTime at, Letters& letters) override;
 
  private:
+  /// Those of the call at hand.
+  class Post final : public world::Letters {
+   public:
+    bool receive(std::string_view from, std::string_view type, std::vector<std::byte>& into) override {
+      return now != nullptr && now->receive(from, type, into);
+    }
+    void send(std::string_view to, std::string_view type, std::span<const std::byte> bytes) override {
+      if (now != nullptr) now->send(to, type, bytes);
+    }
+    CalledProgram::Letters* now = nullptr;
+  };
+
   Stage& stage_;
   const WorldPlant& plant_;
   StageSenses senses_;  // before the host, which reads it
+  Post letters_;
   world::ControllerHost host_;
   std::vector<Command> commands_;
 };

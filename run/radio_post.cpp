@@ -6,7 +6,6 @@ namespace isochron {
 namespace {
 
 constexpr const char* frame_type = "octets";
-constexpr std::size_t longest_frame = 1400;  // as IEEE 1609.3 has it
 
 /// The body of an agent.
 const std::string& body_of(const Scenario& scenario, const std::string& agent) {
@@ -37,6 +36,11 @@ void RadioPost::exchange(programs::Post& post, SimTime now, SimTime until) {
       if (on_frame_) on_frame_(names_[radio], arrives, delivery.octets);
     }
   });
+}
+
+bool RadioPost::say(const std::string& robot, SimTime at, std::span<const std::byte> octets) {
+  const auto found = std::ranges::find(names_, robot + "/v2x");
+  return found != names_.end() && unit_.say(cars_[static_cast<std::size_t>(found - names_.begin())], at, octets);
 }
 
 void RadioPost::take_sent(programs::Post& post, std::uint32_t radio, SimTime now) {

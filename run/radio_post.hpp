@@ -28,6 +28,9 @@ class RadioPost final : public programs::Correspondent {
   /// Who else is told of each frame that a car hears, before it arrives; `radio` as in names().
   using OnFrame = std::function<void(const std::string& radio, SimTime arrives, std::span<const std::uint8_t> octets)>;
   void tell_frames(OnFrame on_frame) { on_frame_ = std::move(on_frame); }
+  /// Sends what did not come from a program at the desk. False: it is more than a radio can, or there is none.
+  bool say(const std::string& robot, SimTime at, std::span<const std::byte> octets);
+  static constexpr std::size_t longest_frame = 1400;  // as IEEE 1609.3 has it
 
  private:
   void take_sent(programs::Post& post, std::uint32_t radio, SimTime now);

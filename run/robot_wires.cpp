@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/time_text.hpp"
+#include "run/radio_post.hpp"
 #include "run/wire_end.hpp"
 
 namespace isochron {
@@ -229,6 +230,7 @@ void RobotWires::exchange(programs::Post& post, SimTime now, SimTime) {
 
 void RobotWires::take(Wire& wire, std::uint32_t who, std::span<const std::byte> message, programs::Post& post,
                       SimTime now) {
+  if (wire.section->v2x) return say(wire, message, now);
   if (wire.takes.empty()) return wrong(wire, "nothing is taken on this wire", now);
   if (auto decoded = wire.in.decode(message, taken_); !decoded.ok()) return wrong(wire, decoded.error(), now);
   if (auto filled = fill_targets(wire); !filled.ok()) return wrong(wire, filled.error(), now);
@@ -289,6 +291,25 @@ void RobotWires::send(Wire& wire, SimTime now) {
   ++(wire.end->send(bytes_, now) ? wire.figures.sent : wire.figures.unheard);
 }
 
+void RobotWires::say(Wire& wire, std::span<const std::byte> octets, SimTime now) {
+  if (octets.empty() || octets.size() > RadioPost::longest_frame) {
+    return wrong(wire,
+                 "a frame has 1 to " + std::to_string(RadioPost::longest_frame) + " octets, and this has " +
+                     std::to_string(octets.size()),
+                 now);
+  }
+  if (!say_ || !say_(wire.robot, now, octets))
+    return wrong(wire, "its radio cannot send so much, or is not there", now);
+  ++wire.figures.taken;
+}
+
+void RobotWires::frame(const std::string& robot, SimTime arrives, std::span<const std::uint8_t> octets) {
+  for (const auto& wire : wires_) {
+    if (!wire->section->v2x || wire->robot != robot || wire->end == nullptr) continue;
+    ++(wire->end->send(std::as_bytes(octets), arrives) ? wire->figures.sent : wire->figures.unheard);
+  }
+}
+
 void RobotWires::wrong(Wire& wire, const std::string& what, SimTime now) {
   if (wire.figures.wrong++ == 0) wire.figures.first_wrong = "at " + to_string(now) + ": " + what;
 }
@@ -302,7 +323,7 @@ void RobotWires::finish(RunReport& report) const {
                              (figures.wrong == 1 ? " message" : " messages") + " that it could not read; the first " +
                              figures.first_wrong);
     }
-    if (!wire->takes.empty() && figures.taken == 0) {
+    if (!wire->takes.empty() && figures.taken == 0 && figures.wrong == 0) {
       report.notes.push_back("wire " + figures.name + " took no message: nobody sent one that it could read to " +
                              figures.where);
     }

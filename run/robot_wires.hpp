@@ -9,6 +9,7 @@
 // Promises: a message is taken whole or not at all; what cannot be read is counted, and the first of it is told.
 // Threads:  the coordinator's. Cost: allocates for each message.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ class RobotWires final : public programs::Correspondent {
   RobotWires(const Scenario& scenario, Stage& stage, Plant& plant);
   /// From now on through this one, which has the same variables.
   void look_through(Plant& plant) { plant_ = &plant; }
+  /// Sends a frame by the radio of a robot; false: it has sent too much.
+  using Say = std::function<bool(const std::string& robot, SimTime at, std::span<const std::byte> octets)>;
+  void set_radio(Say say) { say_ = std::move(say); }
+  /// The radio of a robot hears a frame at `arrives`, not earlier than the step at which this is called.
+  void frame(const std::string& robot, SimTime arrives, std::span<const std::uint8_t> octets);
   ~RobotWires() override;
 
   /// "rover/base.wire"
@@ -79,6 +85,7 @@ class RobotWires final : public programs::Correspondent {
   void take(Wire& wire, std::uint32_t who, std::span<const std::byte> message, programs::Post& post, SimTime now);
   Result<Done, std::string> fill_targets(Wire& wire);
   void send(Wire& wire, SimTime now);
+  void say(Wire& wire, std::span<const std::byte> octets, SimTime now);
   static void wrong(Wire& wire, const std::string& what, SimTime now);
 
   Plant* plant_;
@@ -88,6 +95,7 @@ class RobotWires final : public programs::Correspondent {
   std::vector<std::vector<double>> values_;
   std::vector<std::byte> bytes_;
   WireFormat::Taken taken_;
+  Say say_;
 };
 
 }  // namespace isochron

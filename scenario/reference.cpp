@@ -17,6 +17,59 @@ struct TypeText {
   Json schema;
 };
 
+// What is said of a value that stands by itself.
+
+std::string quote(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
+Json span_schema() {
+  return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};
+}
+TypeText text_of_value(const std::string& v) { return {"text", quote(v), {{"type", "string"}}}; }
+TypeText text_of_value(bool v) { return {"true or false", v ? "`true`" : "`false`", {{"type", "boolean"}}}; }
+TypeText text_of_value(double v) { return {"number", quote(Json(v).dump()), {{"type", "number"}}}; }
+TypeText text_of_value(std::uint64_t v) {
+  return {"whole number", quote(std::to_string(v)), {{"type", "integer"}, {"minimum", 0}}};
+}
+TypeText text_of_value(std::uint32_t v) { return text_of_value(std::uint64_t{v}); }
+TypeText text_of_value(int v) { return {"whole number", quote(std::to_string(v)), {{"type", "integer"}}}; }
+TypeText text_of_value(SimSpan v) { return {"time", quote(to_string(v)), span_schema()}; }
+TypeText text_of_value(WallSpan v) { return {"wall time", quote(to_string(v)), span_schema()}; }
+TypeText text_of_value(Fraction v) {
+  return {"factor", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
+}
+TypeText text_of_value(const FilePath&) { return {"file", "", {{"type", "string"}}}; }
+TypeText text_of_value(const LibraryPath&) { return {"shared library", "", {{"type", "string"}}}; }
+TypeText text_of_value(ByteSize v) {
+  return {"size", quote(std::to_string(v.bytes >> 20) + "MiB"), {{"type", "string"}}};
+}
+TypeText text_of_value(const Pace& v) {
+  return {"pace", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
+}
+TypeText text_of_value(const StartDate& v) { return {"date, or `now`", quote(to_string(v)), {{"type", "string"}}}; }
+TypeText text_of_value(const StartUp& v) {
+  return {"`charged`, or a CPU time", quote(to_string(v)), {{"type", "string"}}};
+}
+TypeText text_of_value(const Share& v) {
+  return {"share", quote(Json(v.value * 100).dump() + "%"), {{"type", Json::array({"number", "string"})}}};
+}
+TypeText text_of_value(const PolicySection&) {
+  return {
+      "`fixed-priority`, `least-progress`, a tree such as `{fair: {a: {share: 2, fixed: [x, y]}, b: {share: 1}}}`, "
+      "or `{library: FILE}`",
+      "`fixed-priority`",
+      {{"oneOf", Json::array({{{"enum", Words<PolicyWord>::list}}, {{"type", "object"}}})}}};
+}
+TypeText text_of_value(const VariableTexts&) { return {"names with text", "", {{"type", "object"}}}; }
+TypeText text_of_value(const ExpectSection&) {
+  return {"names with expectations such as `always distance(prey, predator) > 1`, or a list of expectations",
+          "",
+          {{"oneOf", Json::array({{{"type", "object"}, {"additionalProperties", {{"type", "string"}}}},
+                                  {{"type", "array"}, {"items", {{"type", "string"}}}}})}}};
+}
+TypeText text_of_value(const BitRate& v) {
+  return {"rate", v.bits_per_s == 0 ? "none" : quote(Json(v.bits_per_s).dump() + "bit/s"), {{"type", "string"}}};
+}
+TypeText text_of_value(const DelayText&) { return {"delay", "`0`", {{"type", "string"}}}; }
+
 /// Walks a description; collects the rows of this section and the sections below it.
 class SectionWriter {
  public:
@@ -54,65 +107,10 @@ class SectionWriter {
     if (needed) required_.push_back(key);
   }
 
-  static std::string quote(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
-  static TypeText text_of(const std::string& v, const std::string&) { return {"text", quote(v), {{"type", "string"}}}; }
-  static TypeText text_of(bool v, const std::string&) {
-    return {"true or false", v ? "`true`" : "`false`", {{"type", "boolean"}}};
-  }
-  static TypeText text_of(double v, const std::string&) {
-    return {"number", quote(Json(v).dump()), {{"type", "number"}}};
-  }
-  static TypeText text_of(std::uint64_t v, const std::string&) {
-    return {"whole number", quote(std::to_string(v)), {{"type", "integer"}, {"minimum", 0}}};
-  }
-  static TypeText text_of(std::uint32_t v, const std::string& path) { return text_of(std::uint64_t{v}, path); }
-  static TypeText text_of(int v, const std::string&) {
-    return {"whole number", quote(std::to_string(v)), {{"type", "integer"}}};
-  }
-  static TypeText text_of(SimSpan v, const std::string&) { return {"time", quote(to_string(v)), span_schema()}; }
-  static TypeText text_of(WallSpan v, const std::string&) { return {"wall time", quote(to_string(v)), span_schema()}; }
-  static TypeText text_of(Fraction v, const std::string&) {
-    return {"factor", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
-  }
-  static TypeText text_of(const FilePath&, const std::string&) { return {"file", "", {{"type", "string"}}}; }
-  static TypeText text_of(const LibraryPath&, const std::string&) {
-    return {"shared library", "", {{"type", "string"}}};
-  }
-  static TypeText text_of(ByteSize v, const std::string&) {
-    return {"size", quote(std::to_string(v.bytes >> 20) + "MiB"), {{"type", "string"}}};
-  }
-  static TypeText text_of(const Pace& v, const std::string&) {
-    return {"pace", quote(to_string(v)), {{"type", Json::array({"number", "string"})}}};
-  }
-  static TypeText text_of(const StartDate& v, const std::string&) {
-    return {"date, or `now`", quote(to_string(v)), {{"type", "string"}}};
-  }
-  static TypeText text_of(const StartUp& v, const std::string&) {
-    return {"`charged`, or a CPU time", quote(to_string(v)), {{"type", "string"}}};
-  }
-  static TypeText text_of(const Share& v, const std::string&) {
-    return {"share", quote(Json(v.value * 100).dump() + "%"), {{"type", Json::array({"number", "string"})}}};
-  }
-  static TypeText text_of(const PolicySection&, const std::string&) {
-    return {
-        "`fixed-priority`, `least-progress`, a tree such as `{fair: {a: {share: 2, fixed: [x, y]}, b: {share: 1}}}`, "
-        "or `{library: FILE}`",
-        "`fixed-priority`",
-        {{"oneOf", Json::array({{{"enum", Words<PolicyWord>::list}}, {{"type", "object"}}})}}};
-  }
-  static TypeText text_of(VariableTexts&, const std::string&) { return {"names with text", "", {{"type", "object"}}}; }
-  static TypeText text_of(const ExpectSection&, const std::string&) {
-    return {"names with expectations such as `always distance(prey, predator) > 1`, or a list of expectations",
-            "",
-            {{"oneOf", Json::array({{{"type", "object"}, {"additionalProperties", {{"type", "string"}}}},
-                                    {{"type", "array"}, {"items", {{"type", "string"}}}}})}}};
-  }
-  static TypeText text_of(const BitRate& v, const std::string&) {
-    return {"rate", v.bits_per_s == 0 ? "none" : quote(Json(v.bits_per_s).dump() + "bit/s"), {{"type", "string"}}};
-  }
-  static TypeText text_of(const DelayText&, const std::string&) { return {"delay", "`0`", {{"type", "string"}}}; }
-  static Json span_schema() {
-    return {{"type", Json::array({"string", "integer"})}, {"pattern", "^-?[0-9.]+ ?(ns|us|µs|ms|s|min|h)$|^0$"}};
+  template <class T>
+  requires(!std::is_base_of_v<Section, T> && requires(const T& value) { text_of_value(value); }) static TypeText
+      text_of(T& value, const std::string&) {
+    return text_of_value(value);
   }
   template <class E>
   requires std::is_enum_v<E>

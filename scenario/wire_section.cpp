@@ -51,7 +51,8 @@ class WireCheck {
     }
     if (!wire.to.empty()) check_to(wire);
     if (wire.every <= SimSpan::zero()) say(wire, "every", "must be positive", "");
-    if (wire.sends.empty() && wire.takes.empty()) {
+    if (wire.v2x) check_radio(wire);
+    if (wire.sends.empty() && wire.takes.empty() && !wire.v2x) {
       mistakes_.push_back(
           {wire.place, "wire `" + name + "` neither sends nor takes anything", "as in `sends: {speed: speed}`"});
     }
@@ -62,6 +63,16 @@ class WireCheck {
       mistakes_.push_back({wire.place,
                            "nobody can talk over wire `" + name + "`: no program is in the simulated network",
                            "add `clock: virtual` to the program that is to"});
+    }
+  }
+
+  void check_radio(const WireSection& wire) {
+    if (!wire.udp) say(wire, "v2x", "is for `udp`", "");
+    for (const char* key : {"every", "form", "sends", "takes"}) {
+      if (wire.key_places.contains(key)) say(wire, key, "has no meaning for a radio", "leave it out");
+    }
+    if (!scenario_.v2x || !scenario_.agents) {
+      say(wire, "v2x", "needs a radio, and without `agents` and `v2x` no robot has one", "see docs/v2x.md");
     }
   }
 

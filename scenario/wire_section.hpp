@@ -25,6 +25,7 @@ struct WireSection : Section {
   SimSpan every = std::chrono::milliseconds(10);
   WireForm form = WireForm::json;
   VariableTexts sends, takes;
+  bool v2x = false;
 };
 template <class V>
 void describe(V& v, WireSection& s) {
@@ -45,6 +46,9 @@ void describe(V& v, WireSection& s) {
       "takes", s.takes,
       "what is taken, `FIELD: VARIABLE` in order: variables that programs write (`throttle`, `wrench.force.x`), a "
       "number that must be there, or `-` for what is passed over; binary ones with a type in front");
+  v.optional("v2x", s.v2x,
+             "with `udp`, instead of both: the robot's radio; a datagram is a frame, heard or to be sent, and `to` is "
+             "where frames go that it hears");
 }
 
 struct Scenario;

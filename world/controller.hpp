@@ -16,7 +16,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/time.hpp"
@@ -28,7 +30,7 @@
 namespace isochron::world {
 
 /// Changes whenever something below does.
-inline constexpr std::uint32_t controller_interface = 2;
+inline constexpr std::uint32_t controller_interface = 3;
 
 /// The sensors that the scenario declares, as a controller reads them: what was available at the time of its release.
 class Senses {
@@ -44,6 +46,17 @@ class Senses {
   [[nodiscard]] virtual SimTime now() const = 0;
 };
 
+/// What a controller says to other programs and hears of them, and of its robot's radio ("v2x"), as executables do. Only
+/// during a release; what is sent leaves when its computing is over.
+class Letters {
+ public:
+  virtual ~Letters() = default;
+  /// The oldest letter of this type that has arrived from `from`: "planner", "prey/planner", "v2x", or "" for any program.
+  /// False: there is none. A radio is listened to from the first time on.
+  virtual bool receive(std::string_view from, std::string_view type, std::vector<std::byte>& into) = 0;
+  virtual void send(std::string_view to, std::string_view type, std::span<const std::byte> bytes) = 0;
+};
+
 /// What a controller knows when it is made.
 struct ControllerSetup {
   std::string name;                            // of this participant
@@ -53,6 +66,7 @@ struct ControllerSetup {
   std::map<std::string, std::string> options;  // as the scenario gives them
   const World* world = nullptr;                // to look up names: world->actuator("prey/fx")
   Senses* senses = nullptr;                    // as long as the controller lives; null outside of a scenario
+  Letters* letters = nullptr;                  // the same; null also in mode realtime
 };
 
 /// What a controller wants, until its call is over.

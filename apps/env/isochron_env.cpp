@@ -127,6 +127,11 @@ class EnvWorld {
   }
 
  private:
+  /// Nobody is there to talk to.
+  struct Nobody final : programs::CalledProgram::Letters {
+    bool receive(std::string_view, std::string_view, std::vector<std::byte>&) override { return false; }
+    void send(std::string_view, std::string_view, std::span<const std::byte>) override {}
+  };
   struct Program {
     std::shared_ptr<programs::CalledProgram> called;
     SimSpan every;
@@ -163,7 +168,7 @@ class EnvWorld {
     for (Program& program : programs_) {
       for (; program.due < end; program.due += program.every) {
         (void)plant_->advance_to(now).ok();  // takes no step: the plant looks at the state
-        const auto commands = program.called->call(program.due);
+        const auto commands = program.called->call(program.due, nobody_);
         if (!commands.ok()) return commands.error();
         for (const auto& command : *commands) {
           plant_->write(command.variable, program.due, std::as_bytes(std::span(&command.value, 1)));
@@ -177,6 +182,7 @@ class EnvWorld {
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<WorldPlant> plant_;
   world::State state_;
+  Nobody nobody_;
   std::vector<Program> programs_;
   std::vector<double> beginning_;
 };
@@ -245,6 +251,19 @@ std::unique_ptr<isochron_env> make(const char* file, const std::vector<Override>
 
 }  // namespace
 
+/// Puts a world into another state and looks at it; 0: it cannot be, and `why` says so.
+static int put(isochron_env* env, uint32_t world, double* observation, const auto& into_state) {
+  try {
+    into_state(*env->worlds[world]);
+    env->look(world);
+    env->fill(world, observation);
+    return 1;
+  } catch (const std::exception& thrown) {
+    env->why = thrown.what();
+    return 0;
+  }
+}
+
 extern "C" {
 
 isochron_env* isochron_env_make(const char* file, const char* const* sets, uint32_t set_count, uint32_t worlds,
@@ -278,15 +297,7 @@ double isochron_env_step_seconds(const isochron_env* env) { return env->worlds[0
 const char* isochron_env_why(const isochron_env* env) { return env->why.c_str(); }
 
 int isochron_env_reset(isochron_env* env, uint32_t world, uint64_t seed, double* observation) {
-  try {
-    env->worlds[world]->reset(seed);
-    env->look(world);
-    env->fill(world, observation);
-    return 1;
-  } catch (const std::exception& thrown) {
-    env->why = thrown.what();
-    return 0;
-  }
+  return put(env, world, observation, [&](auto& one) { one.reset(seed); });
 }
 
 void isochron_env_step(isochron_env* env, const double* actions, uint32_t steps, double* observations, double* times,
@@ -316,15 +327,7 @@ void isochron_env_snapshot(isochron_env* env, uint32_t world, double* into) {
   env->worlds[world]->snapshot({into, env->worlds[world]->stage().snapshot_size()});
 }
 int isochron_env_restore(isochron_env* env, uint32_t world, const double* from, double* observation) {
-  try {
-    env->worlds[world]->restore({from, env->worlds[world]->stage().snapshot_size()});
-    env->look(world);
-    env->fill(world, observation);
-    return 1;
-  } catch (const std::exception& thrown) {
-    env->why = thrown.what();
-    return 0;
-  }
+  return put(env, world, observation, [&](auto& one) { one.restore({from, one.stage().snapshot_size()}); });
 }
 
 double isochron_env_bare(isochron_env* env, uint32_t rounds, uint32_t steps, uint32_t rounds_between) {

@@ -3,38 +3,21 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/markup.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::app {
 
 std::string escape(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '\0':
-        out += "\xEF\xBF\xBD";  // HTML knows no NUL
-        break;
-      default:
-        out += c;
+  return markup(text, [](std::string& out, char c) {
+    if (c == '\'') {
+      out += "&#39;";
+    } else if (c == '\0') {
+      out += "\xEF\xBF\xBD";  // HTML knows no NUL
+    } else {
+      out += c;
     }
-  }
-  return out;
+  });
 }
 
 std::string seconds_text(double seconds) {

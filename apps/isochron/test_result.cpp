@@ -6,6 +6,7 @@
 #include "apps/isochron/outcome_text.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/foreign_text.hpp"
+#include "core/markup.hpp"
 
 namespace isochron::app {
 namespace {
@@ -33,25 +34,14 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// For XML 1.0, which knows no control characters.
 std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : foreign_text(text, 1U << 16U)) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\n') {
+  return markup(foreign_text(text, 1U << 16U), [](std::string& out, char c) {
+    if (c == '\n') {
       out += "&#10;";
     } else {
       out += c;
     }
-  }
-  return out;
+  });
 }
 
 std::string case_xml(const TestResult& result, const TestCase& one, bool first) {

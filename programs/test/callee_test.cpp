@@ -1,5 +1,7 @@
 // Programs that are called, beside programs that are executed.
 
+#include <gmock/gmock.h>
+
 #include <functional>
 
 #include "programs/test/run_support.hpp"
@@ -13,7 +15,7 @@ class Pusher final : public CalledProgram {
   explicit Pusher(std::uint32_t thrust, std::function<void(SimTime)> each = {}) : each_(std::move(each)) {
     command_.variable = thrust;
   }
-  Result<std::span<const Command>, std::string> call(SimTime at) override {
+  Result<std::span<const Command>, std::string> call(SimTime at, Letters&) override {
     calls.push_back(at);
     if (each_) each_(at);
     if (calls.size() == fails_at) return fail(std::string("controller push: it threw"));
@@ -160,6 +162,39 @@ TEST(Callee, ADelayThatIsInjectedKeepsItFromItsReleases) {
   const auto r = run({robot("a", {called("push", pusher, 10ms)})}, 200ms, options);
   EXPECT_GE(r.of("a/push").missed, 4U);
   EXPECT_LT(r.of("a/push").activations, 17U);
+}
+
+/// Says a number each time, or counts what it hears.
+class Talker final : public CalledProgram {
+ public:
+  explicit Talker(std::string to, std::string from = "") : to_(std::move(to)), from_(std::move(from)) {}
+  Result<std::span<const Command>, std::string> call(SimTime at, Letters& letters) override {
+    std::vector<std::byte> bytes;
+    while (letters.receive(from_, "octets", bytes)) heard.emplace_back(at, static_cast<int>(bytes.at(0)));
+    if (!to_.empty()) letters.send(to_, "octets", std::vector<std::byte>{std::byte(said++)});
+    return std::span<const Command>();
+  }
+  int said = 0;
+  std::vector<std::pair<SimTime, int>> heard;
+
+ private:
+  std::string to_, from_;
+};
+
+TEST(Callee, SendsWhenItsComputingIsOverAndHearsWhatHasArrived) {
+  const auto talker = std::make_shared<Talker>("hear"), hearer = std::make_shared<Talker>("", "talk");
+  const auto r = run(
+      {robot("a", {called("talk", talker, 10ms, modelled(3ms)), called("hear", hearer, 10ms)})}, 35ms);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  // Said at 3, 13 and 23 ms: heard at the next release.
+  const auto at = [](int ms) { return SimTime::zero() + SimSpan(std::chrono::milliseconds(ms)); };
+  EXPECT_EQ(hearer->heard, (std::vector<std::pair<SimTime, int>>{{at(10), 0}, {at(20), 1}, {at(30), 2}}));
+}
+
+TEST(Callee, ThatSendsToNobodyIsToldInTheReport) {
+  const auto r = run({robot("a", {called("talk", std::make_shared<Talker>("nobody"), 10ms)})}, 15ms);
+  EXPECT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  EXPECT_THAT(r.outcome.programs[0].faults, testing::Contains(testing::HasSubstr("nobody")));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "bridge/fmi/package.hpp"
 #include "core/input_error.hpp"
+#include "core/markup.hpp"
 
 namespace isochron::fmi {
 namespace {
@@ -18,28 +19,7 @@ std::string number(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return safe;
-}
+std::string escaped(const std::string& text) { return xml_markup(text, ' '); }
 
 std::string identifier(const std::string& name) {
   std::string made;
@@ -65,16 +45,20 @@ std::string token(const Export& what) {
   return "{isochron-" + std::string(text, end) + "}";
 }
 
+/// Up to the variables.
+std::string description_head(const Export& what, const std::string& version, const std::string& token_name) {
+  return "<fmiModelDescription fmiVersion=\"" + version + "\" modelName=\"" + escaped(what.name) + "\" " + token_name +
+         "=\"" + token(what) +
+         "\" generationTool=\"Isochron\" variableNamingConvention=\"flat\">\n  <CoSimulation modelIdentifier=\"" +
+         identifier(what.name) +
+         "\" needsExecutionTool=\"true\" canHandleVariableCommunicationStepSize=\"true\"/>\n  "
+         "<DefaultExperiment startTime=\"0\" stopTime=\"" +
+         number(what.stop) + "\" stepSize=\"" + number(static_cast<double>(what.step_ns) * 1e-9) +
+         "\"/>\n  <ModelVariables>\n";
+}
+
 std::string description2(const Export& what) {
-  std::string text = "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"" + escaped(what.name) + "\" guid=\"" +
-                     token(what) +
-                     "\" generationTool=\"Isochron\" variableNamingConvention=\"flat\">\n  <CoSimulation "
-                     "modelIdentifier=\"" +
-                     identifier(what.name) +
-                     "\" needsExecutionTool=\"true\" canHandleVariableCommunicationStepSize=\"true\"/>\n  "
-                     "<DefaultExperiment startTime=\"0\" stopTime=\"" +
-                     number(what.stop) + "\" stepSize=\"" + number(static_cast<double>(what.step_ns) * 1e-9) +
-                     "\"/>\n  <ModelVariables>\n";
+  std::string text = description_head(what, "2.0", "guid");
   std::size_t reference = 0;
   text +=
       "    <ScalarVariable name=\"time\" valueReference=\"0\" causality=\"independent\" variability=\"continuous\">"
@@ -98,15 +82,7 @@ std::string description2(const Export& what) {
 }
 
 std::string description3(const Export& what) {
-  std::string text = "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"" + escaped(what.name) +
-                     "\" instantiationToken=\"" + token(what) +
-                     "\" generationTool=\"Isochron\" variableNamingConvention=\"flat\">\n  <CoSimulation "
-                     "modelIdentifier=\"" +
-                     identifier(what.name) +
-                     "\" needsExecutionTool=\"true\" canHandleVariableCommunicationStepSize=\"true\"/>\n  "
-                     "<DefaultExperiment startTime=\"0\" stopTime=\"" +
-                     number(what.stop) + "\" stepSize=\"" + number(static_cast<double>(what.step_ns) * 1e-9) +
-                     "\"/>\n  <ModelVariables>\n";
+  std::string text = description_head(what, "3.0", "instantiationToken");
   std::size_t reference = 0;
   text += "    <Float64 name=\"time\" valueReference=\"0\" causality=\"independent\" variability=\"continuous\"/>\n";
   const auto variable = [&](const ExportedVariable& v, const char* causality, const std::string& start) {
