@@ -227,10 +227,11 @@ void RosPost::write(std::uint32_t variable, SimTime at, std::span<const double> 
 
 void RosPost::said(SimTime at, std::span<const std::byte> log) { note_(bridge_.subscriptions().size(), at, log); }
 
-std::vector<std::unique_ptr<RosPost>> ros_posts(const Scenario& scenario, Stage& stage, WorldPlant& plant) {
+std::vector<std::unique_ptr<RosPost>> ros_posts(const Scenario& scenario, Stage& stage, WorldPlant& plant,
+                                                const std::vector<std::string>& radios) {
   std::vector<std::unique_ptr<RosPost>> posts;
   for (const RosPart& part : ros_parts(scenario)) {
-    posts.push_back(std::make_unique<RosPost>(scenario, part, stage, plant));
+    posts.push_back(std::make_unique<RosPost>(scenario, part, stage, plant, radios));
   }
   return posts;
 }

@@ -386,6 +386,7 @@ bool has_boards(const Scenario& scenario) {
   return false;
 }
 
+/// Nodes of ROS beside a world take part where it is stepped; alone they are a node.
 bool runs_as_flows(const Scenario& scenario) {
   const Mode mode = scenario.time.mode;
   const bool exact = mode == Mode::callback || mode == Mode::consistent || mode == Mode::repeatable;

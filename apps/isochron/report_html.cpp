@@ -42,7 +42,7 @@ std::string letter(std::size_t run) {
 }
 
 std::string cell(std::string_view text) { return "<td class=\"n\">" + escape(text) + "</td>"; }
-std::string cell(std::uint64_t count) { return cell(count); }
+std::string cell(std::uint64_t count) { return cell(std::to_string(count)); }
 
 std::string row_head(std::size_t run, std::string_view name) {
   return "<tr><td>" + letter(run) + "</td><th scope=\"row\">" + escape(name) + "</th>";
