@@ -112,7 +112,6 @@ void SharedMemory::unmap() {
   if (creator_ == ::getpid()) ::shm_unlink(("/" + name_).c_str());
 }
 
-
 Result<MirroredView, std::string> MirroredView::of(const SharedMemory& memory, std::size_t offset, std::size_t bytes) {
   if (offset + bytes > memory.bytes().size()) return fail(std::string("shared memory: it is too small"));
   void* room = ::mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -80,7 +80,8 @@ class AgentNode final : public flow::DynamicNode {
     explicit ProgramsSaid(const AgentPrograms& all)
         : names(all.numbered().names), programs(all.numbered().speeds.size()), variables(all.plant().variables()) {}
     void happened(const programs::Happening& h) override {
-      if (h.program < programs) isochron::fill(events.emplace_back(h.program, ProgramEvent{}).second, h, names, variables);
+      if (h.program < programs)
+        isochron::fill(events.emplace_back(h.program, ProgramEvent{}).second, h, names, variables);
     }
     std::vector<std::string> names;
     std::size_t programs;  // the first of them

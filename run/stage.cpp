@@ -179,8 +179,7 @@ std::vector<ChannelDefinition> Stage::reading_channels() const {
   for (std::size_t i = 0; i < sensors_->size(); ++i) {
     const world::Sensor& sensor = (*sensors_)[i];
     for (const world::Output& output : sensor.outputs()) {
-      const std::string topic =
-          "/" + sensor.full_name() + (output.name.empty() ? "" : "/" + output.name);
+      const std::string topic = "/" + sensor.full_name() + (output.name.empty() ? "" : "/" + output.name);
       all.push_back({topic, {output.message_name, output.schema}, {}});
     }
   }

@@ -32,8 +32,8 @@
 #include "scenario/section.hpp"
 #include "scenario/sumo_section.hpp"
 #include "scenario/v2x_section.hpp"
-#include "scenario/wire_section.hpp"
 #include "scenario/vehicle_section.hpp"
+#include "scenario/wire_section.hpp"
 
 namespace isochron {
 

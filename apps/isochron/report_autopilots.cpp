@@ -33,12 +33,13 @@ std::string wire_section(const std::vector<RunData>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].ending) continue;
     for (const WireReport& w : runs[i].ending->wires) {
-      rows += row_head(i, w.name) + "<td>" + escape(w.where) + "</td>" + cell(w.sent) + cell(w.unheard) + cell(w.taken) +
-              cell(w.wrong) + "<td>" + escape(w.first_wrong) + "</td></tr>";
+      rows += row_head(i, w.name) + "<td>" + escape(w.where) + "</td>" + cell(w.sent) + cell(w.unheard) +
+              cell(w.taken) + cell(w.wrong) + "<td>" + escape(w.first_wrong) + "</td></tr>";
     }
   }
   if (rows.empty()) return "";
-  return "<h2>Wires</h2><p class=\"soft\">Messages between robots and programs that know nothing of Isochron. Unheard: it "
+  return "<h2>Wires</h2><p class=\"soft\">Messages between robots and programs that know nothing of Isochron. Unheard: "
+         "it "
          "was time to send one, and nobody was there or it did not fit.</p>" +
          table({"run", "wire", "port", "#sent", "#unheard", "#taken", "#not readable", "why the first was not"}, rows);
 }

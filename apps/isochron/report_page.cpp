@@ -195,8 +195,8 @@ std::string report_page(const std::vector<RunData>& runs, const ScheduleWindow& 
                                 comparison_section(runs) + scatter + drift_section(runs) + distance_section(runs) +
                                 vehicle_section(runs) + aircraft_section(runs) + variable_section(runs) +
                                 schedule_section(runs, window) + program_section(runs) + hil_section(runs) +
-                                autopilot_section(runs) + wire_section(runs) + agents_section(runs) + v2x_section(runs) +
-                                wall_section(runs) + scenario_section(runs));
+                                autopilot_section(runs) + wire_section(runs) + agents_section(runs) +
+                                v2x_section(runs) + wall_section(runs) + scenario_section(runs));
 }
 
 }  // namespace isochron::app

@@ -24,7 +24,8 @@ dds_qos_t* quality(int depth) {
 }
 
 dds_entity_t reader(const dds_topic_descriptor_t* type, const char* name, int depth) {
-  return dds_create_reader(participant, dds_create_topic(participant, type, name, nullptr, nullptr), quality(depth), nullptr);
+  return dds_create_reader(participant, dds_create_topic(participant, type, name, nullptr, nullptr), quality(depth),
+                           nullptr);
 }
 
 /// Calls f for each sample that is there.
@@ -45,8 +46,8 @@ int main(int argc, char** argv) {
   if (argc < 3) return std::fprintf(stderr, "usage: full_house_node APPROACH SPEED\n"), 2;
   full_house::Driving driving(full_house::approach_of(argv[1]), std::atof(argv[2]));
   const char* domain = std::getenv("ROS_DOMAIN_ID");
-  participant = dds_create_participant(domain != nullptr ? static_cast<dds_domainid_t>(std::atoi(domain)) : DDS_DOMAIN_DEFAULT,
-                                       nullptr, nullptr);
+  participant = dds_create_participant(
+      domain != nullptr ? static_cast<dds_domainid_t>(std::atoi(domain)) : DDS_DOMAIN_DEFAULT, nullptr, nullptr);
   if (participant < 0) return std::fprintf(stderr, "no DDS: %s\n", dds_strretcode(-participant)), 1;
   const dds_entity_t odom = reader(&nav_msgs_msg_dds__Odometry__desc, "rt/full_house/odom", 1);
   const dds_entity_t radio = reader(&std_msgs_msg_dds__UInt8MultiArray__desc, "rt/full_house/v2x", 100);
@@ -58,8 +59,9 @@ int main(int argc, char** argv) {
   dds_waitset_attach(woken, dds_create_readcondition(radio, DDS_ANY_STATE), 0);
   for (;;) {
     dds_waitset_wait(woken, nullptr, 0, DDS_SECS(1));
-    take<std_msgs_msg_dds__UInt8MultiArray_>(
-        radio, [&](const auto& frame) { driving.hear({frame.data._buffer, frame.data._length}); });
+    take<std_msgs_msg_dds__UInt8MultiArray_>(radio, [&](const auto& frame) {
+      driving.hear({frame.data._buffer, frame.data._length});
+    });
     take<nav_msgs_msg_dds__Odometry_>(odom, [&](const auto& at) {
       const auto& q = at.pose.pose.orientation;
       const auto controls = driving.drive(at.pose.pose.position.x, at.pose.pose.position.y,

@@ -43,7 +43,8 @@ int main() {
     const double speed = robot.read<double>("speed");
     const double left = driving.to_line(pose.position[0], pose.position[1]);
     if (left < 0 || driving.change_s() < 0) continue;
-    const double change = isochron::v2x::until_mark(driving.change_s(), isochron::v2x::second_of_hour(robot.now()), 3600);
+    const double change =
+        isochron::v2x::until_mark(driving.change_s(), isochron::v2x::second_of_hour(robot.now()), 3600);
     double best = 8, least = 1e300;
     for (double wanted = 2; wanted <= 10; wanted += 0.05) {
       const double cost = cost_of(wanted, speed, left, driving.green(), change);
