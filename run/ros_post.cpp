@@ -128,7 +128,7 @@ void RosPost::exchange(programs::Post& post, SimTime now, SimTime until) {
   if (!next_) next_ = round_up(now, bridge_.every());
   publish_world(now);
   publish_readings(now);
-  if (watch_->control().wishes()) bridge_.show_robots(now, ahead_);
+  bridge_.show_robots(now, ahead_);
   for (; *next_ == now || *next_ < until; *next_ += bridge_.every()) {
     publish_readings(*next_);
     bridge_.tick(*next_, *this, ahead_);

@@ -14,6 +14,7 @@ import unittest
 
 ISOCHRON, SOURCE = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
 PYTHON = "/usr/bin/python3"  # Debian's own, which has rospy
+CLIENT = os.path.join(os.path.dirname(os.path.dirname(ISOCHRON)), "lib/libisochron_client.so")
 ROS = os.path.join(SOURCE, "examples/ros/ros.yaml")
 CHASER = os.path.join(SOURCE, "examples/ros/chaser.yaml")
 CHASE = os.path.join(SOURCE, "examples/ros/chase.py")
@@ -135,9 +136,14 @@ class RosTest(unittest.TestCase):
                 self.assertEqual(records["/ros/push"], records["/ros/writes"])
 
     def test_an_ordinary_node_takes_part_in_every_mode(self):
+        with open(self.path("loops.py"), "w") as file:
+            file.write("import isochron; robot = isochron.attach()\nwhile robot.wait() is not None: robot.read('pose')\n")
+        pilot = f"{{run: [{PYTHON}, {self.path('loops.py')}], every: 20ms}}"
+        board = ["--set", f"robots.predator.programs={{pilot: {pilot}}}"]  # without one there is no mode hil
+        os.environ.update(PYTHONPATH=os.path.join(SOURCE, "client/python"), ISOCHRON_CLIENT=CLIENT)
         for mode in ["callback", "consistent", "repeatable", "hil", "realtime"]:
             with self.subTest(mode), ros_master():
-                run = self.start("--duration", "4s", "--set", f"time.mode={mode}")
+                run = self.start("--duration", "4s", "--set", f"time.mode={mode}", *(board if mode == "hil" else []))
                 with node(CHASE):
                     out, err = run.communicate(timeout=90)
                 self.assertEqual(run.returncode, 0, out + err)
