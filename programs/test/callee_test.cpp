@@ -183,7 +183,9 @@ class Talker final : public CalledProgram {
 
 TEST(Callee, SendsWhenItsComputingIsOverAndHearsWhatHasArrived) {
   const auto talker = std::make_shared<Talker>("hear"), hearer = std::make_shared<Talker>("", "talk");
-  const auto r = run({robot("a", {called("talk", talker, 10ms, modelled(3ms)), called("hear", hearer, 10ms)})}, 35ms);
+  ProgramSpec hear = called("hear", hearer, 10ms);
+  hear.priority = 1;
+  const auto r = run({robot("a", {called("talk", talker, 10ms, modelled(3ms)), hear})}, 35ms);
   ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
   // Said at 3, 13 and 23 ms: heard at the next release.
   const auto at = [](int ms) { return SimTime::zero() + SimSpan(std::chrono::milliseconds(ms)); };
