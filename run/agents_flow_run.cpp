@@ -47,6 +47,8 @@ class AgentNode final : public flow::UserNode {
     world_.programs()->finish(ignored);
   }
   [[nodiscard]] const std::vector<std::string>& programs() const { return programs_; }
+  /// What its world looks like, which is everybody's.
+  [[nodiscard]] scene::SceneUpdate scene() { return scene::scene_for_journal(world_.stage().world().engine()); }
 
  private:
   /// What the programs did since it was sent.
@@ -196,6 +198,7 @@ FlowPlan plan_agents(const Scenario& asked, const std::function<void(const void*
     const bool seen = client == clients.front();  // all are in every world: one of them is seen
     auto node = std::make_unique<AgentNode>(scenario, client, others, seen);
     const std::vector<std::string> programs = node->programs();
+    if (seen) plan.scene = node->scene();
     system.add(client, std::move(node));
     plan.topics.push_back({"/agents/" + client});
     if (seen) plan.topics.push_back({"/tf", true, false});
