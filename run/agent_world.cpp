@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "core/ensure.hpp"
 #include "core/nearest_name.hpp"
 #include "run/sumo_nodes.hpp"
 #include "scenario/timed_faults.hpp"
+#include "traffic/buildings.hpp"
 #include "world/fields.hpp"
 #include "world/vectors.hpp"
 #include "world/vehicle/kinematic_car.hpp"
@@ -58,6 +60,14 @@ class Mistakes {
       for (const std::string& head : made.heads()) signals.insert(name + "/" + head);
     }
     for (const auto& [name, section] : agents_.members) check(name, section, signals);
+    for (const auto& [name, route] : agents_.routes) {
+      try {
+        const world::PathDriver driver(route.path, false, {});
+      } catch (const InputError& error) {
+        list_.push_back({route.place_of("path"), "route `" + name + "`: " + error.mistakes().front().what, ""});
+      }
+      check_way("route", name, route, signals);
+    }
   }
   void check_bodies(const world::Engine& engine) {
     for (const auto& [name, section] : agents_.members) {
@@ -86,28 +96,28 @@ class Mistakes {
     const bool by_ros = ros_drives(scenario_, body_name(name, section));
     const bool driven = by_ros || has_programs(scenario_, body_name(name, section));
     if (section.kind == AgentKind::car && driven) {
-      for (const char* key : {"path", "closed", "speed", "obeys", "stop", "gives_way"}) {
+      for (const char* key : {"driver", "path", "closed", "speed", "obeys", "stop", "clear", "gives_way"}) {
         if (!section.key_places.contains(key)) continue;
         say(section, key,
             "`" + std::string(key) + "` is for built-in drivers, and " +
                 (by_ros ? "a node of ROS drives `" : "programs drive `") + name + "`",
             by_ros ? "leave it out" : "leave it out, or give it to the program with `with`");
       }
+      check_trips(name, section);
+    } else if (section.kind == AgentKind::car && !section.trips.empty()) {
+      check_trips(name, section);
     } else if (section.kind == AgentKind::car && section.path.size() < 2) {
       say(section, "path", "car `" + name + "` needs a path of two points or more", "as in `path: [[0, 0], [50, 0]]`");
     }
-    if (section.kind == AgentKind::car && !section.obeys.empty()) {
-      if (!signals.contains(section.obeys)) {
-        say(section, "obeys", "there is no signal `" + section.obeys + "`",
-            nearest_hint(section.obeys, {signals.begin(), signals.end()}));
-      }
-      if (!section.stop) say(section, "obeys", "car `" + name + "` needs `stop` to know where to wait");
+    if (section.kind == AgentKind::car) check_way("car", name, section, signals);
+    if (section.gives_way && section.kind != AgentKind::car) {
+      say(section, "gives_way", "only cars give way, and `" + name + "` is none");
+      check("agent", name, *section.gives_way);
     }
-    if (section.gives_way) check(name, section, *section.gives_way);
-    if (section.kind == AgentKind::pedestrian && section.schedule.empty()) {
-      say(section, "schedule", "pedestrian `" + name + "` needs a schedule",
-          "as in `schedule: [{at: 0s, position: [0, 0]}]`");
+    if (section.kind != AgentKind::car && !section.trips.empty()) {
+      say(section, "trips", "only cars make trips, and `" + name + "` is none");
     }
+    if (section.kind == AgentKind::pedestrian) check_walk(name, section, signals);
     for (std::size_t i = 1; i < section.schedule.size(); ++i) {
       if (section.schedule[i].at <= section.schedule[i - 1].at) {
         list_.push_back({section.schedule[i].place, "times of a schedule must grow", ""});
@@ -118,11 +128,70 @@ class Mistakes {
     }
     for (const PhaseSection& phase : section.phases) {
       if (phase.lasts <= SimSpan::zero()) list_.push_back({phase.place, "a phase must last", ""});
+      if (phase.most && *phase.most < phase.lasts) {
+        list_.push_back({phase.place_of("most"), "`most` is less than `lasts`", ""});
+      }
+      if (phase.most.has_value() == phase.detectors.empty()) {
+        list_.push_back({phase.place, "an actuated phase needs both `most` and `detectors`", ""});
+      }
     }
   }
-  void check(const std::string& name, const AgentSection& section, const GiveWaySection& way) {
-    if (section.kind != AgentKind::car) say(section, "gives_way", "only cars give way, and `" + name + "` is none");
-    if (way.to.empty()) list_.push_back({way.place, "car `" + name + "` gives way to nobody", "name lanes in `to`"});
+  /// Signals and priorities of a way: a member's own, or a route.
+  void check_way(const char* what, const std::string& name, const RouteSection& way,
+                 const std::set<std::string>& signals) {
+    check_signal(way.place_of("obeys"), way.obeys, signals);
+    if (!way.obeys.empty() && !way.stop) {
+      list_.push_back(
+          {way.place_of("obeys"), std::string(what) + " `" + name + "` needs `stop` to know where to wait", ""});
+    }
+    if (way.clear && !way.stop) {
+      list_.push_back({way.place_of("clear"), "`clear` needs `stop`: that is where it waits until there is room", ""});
+    }
+    if (way.gives_way) check(what, name, *way.gives_way);
+  }
+  void check_signal(const Place& place, const std::string& signal, const std::set<std::string>& signals) {
+    if (signal.empty() || signals.contains(signal)) return;
+    list_.push_back(
+        {place, "there is no signal `" + signal + "`", nearest_hint(signal, {signals.begin(), signals.end()})});
+  }
+  void check_trips(const std::string& name, const AgentSection& section) {
+    if (section.trips.empty()) return;
+    for (const char* key : {"path", "closed", "speed", "obeys", "stop", "clear", "gives_way"}) {
+      if (!section.key_places.contains(key)) continue;
+      say(section, key, "car `" + name + "` has trips, whose routes say that", "leave `" + std::string(key) + "` out");
+    }
+    std::vector<std::string> routes;
+    for (const auto& [route, way] : agents_.routes) routes.push_back(route);
+    for (std::size_t i = 0; i < section.trips.size(); ++i) {
+      const TripSection& trip = section.trips[i];
+      if (std::find(routes.begin(), routes.end(), trip.route) == routes.end()) {
+        list_.push_back(
+            {trip.place_of("route"), "there is no route `" + trip.route + "`", nearest_hint(trip.route, routes)});
+      }
+      if (trip.from < 0) list_.push_back({trip.place_of("from"), "nobody enters before the beginning of a route", ""});
+      if (!(trip.speed > 1)) list_.push_back({trip.place_of("speed"), "a trip is faster than 1 m/s", ""});
+      if (i > 0 && trip.at <= section.trips[i - 1].at) list_.push_back({trip.place, "times of trips must grow", ""});
+    }
+  }
+  void check_walk(const std::string& name, const AgentSection& section, const std::set<std::string>& signals) {
+    if (section.schedule.empty() == section.path.empty()) {
+      say(section, "schedule", "pedestrian `" + name + "` needs a schedule, or a path to walk and look",
+          "as in `schedule: [{at: 0s, position: [0, 0]}]`");
+    }
+    if (!section.path.empty() && section.path.size() < 2) say(section, "path", "a path needs two points");
+    if (section.key_places.contains("speed") && !(section.speed > 0)) say(section, "speed", "must be positive");
+    if (!section.crosses.empty() && section.path.empty()) {
+      say(section, "crosses", "who walks by a schedule does not look", "give `" + name + "` a path instead");
+    }
+    for (const WalkSection& road : section.crosses) {
+      check_signal(road.place_of("obeys"), road.obeys, signals);
+      if (road.from == road.to) list_.push_back({road.place, "`from` and `to` are the same place", ""});
+    }
+  }
+  void check(const char* what, const std::string& name, const GiveWaySection& way) {
+    if (way.to.empty()) {
+      list_.push_back({way.place, std::string(what) + " `" + name + "` gives way to nobody", "name lanes in `to`"});
+    }
     for (const CrossedSection& lane : way.to) {
       if (lane.from == lane.meets) list_.push_back({lane.place, "`from` and `meets` are the same place", ""});
     }
@@ -183,13 +252,9 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
   stage_ = std::make_unique<Stage>(scenario_);
   stage_->plan(std::move(marks));
   world::World& world = stage_->world();
-  std::vector<std::uint32_t> in_the_way;  // what drivers keep a distance to
-  std::vector<std::uint32_t> first;       // whom they give way to: not who turns across as well, as its lights tell
   for (const auto& [name, section] : scenario_.agents->members) {
     const bool bodiless = section.kind == AgentKind::lights;
     const std::uint32_t body = bodiless ? 0 : world.body(body_name(name, section));
-    if (section.kind == AgentKind::car || section.kind == AgentKind::pedestrian) in_the_way.push_back(body);
-    if (section.kind == AgentKind::car && !section.gives_way) first.push_back(body);
     if (section.client == client) {
       own_.push_back({name, &section, body, bodiless ? std::array<double, 3>{} : size_of(world.engine(), body)});
     } else if (!bodiless) {
@@ -197,23 +262,20 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
       lend(body);
     }
   }
-  right_of_way_ = std::make_unique<RightOfWay>(first);
   for (const std::string& guest : scenario_.agents->guests) guests_.push_back(world.body(guest));
   if (scenario_.v2x) radio_ = std::make_unique<V2xUnit>(scenario_, client);
+  make_traffic(client);
   std::shared_ptr<const world::Ground> ground;  // shared by all cars of a world
   for (std::size_t i = 0; i < own_.size(); ++i) {
     const Own& own = own_[i];
     switch (own.section->kind) {
       case AgentKind::car:
         if (!ground) ground = std::make_shared<world::Ground>(world.engine());
-        make_car(own, ground, in_the_way);
+        make_car(own, ground);
         break;
-      case AgentKind::pedestrian: {
-        auto walker = std::make_unique<Walker>(world.engine(), own.body, own.section->schedule, offset_);
-        walkers_.emplace_back(i, walker.get());
-        world.add(std::move(walker));
+      case AgentKind::pedestrian:
+        make_pedestrian(i);
         break;
-      }
       case AgentKind::lights:
         signals_.emplace_back(own.name, Signals(own.name, own.section->phases));
         break;
@@ -226,35 +288,113 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
         break;
     }
   }
+  for (const auto& [name, signals] : signals_) {
+    if (radio_) radio_->set_signals(name, signals);
+  }
   const bool any = std::any_of(scenario_.robots.begin(), scenario_.robots.end(),
                                [](const auto& robot) { return !robot.second.programs.empty(); });
   if (any || scenario_.ros || scenario_.ros2)
     programs_ = std::make_unique<AgentPrograms>(scenario_, *stage_, radio_.get());  // after the cars, which they drive
 }
 
-void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground,
-                          const std::vector<std::uint32_t>& others) {
+/// Who is aware of whom, and who goes first.
+void AgentWorld::make_traffic(const std::string& client) {
+  world::Engine& engine = stage_->world().engine();
+  std::vector<Awareness::Other> others;  // cars and pedestrians
+  std::vector<std::uint32_t> yielding;   // of other clients: who turns across somebody's way, as its lights tell
+  for (const auto& [name, section] : scenario_.agents->members) {
+    if (section.kind != AgentKind::car && section.kind != AgentKind::pedestrian) continue;
+    const std::uint32_t body = stage_->world().body(body_name(name, section));
+    const std::array<double, 3> size = size_of(engine, body);
+    const bool car = section.kind == AgentKind::car && size[0] > 0.5;
+    others.push_back(car ? Awareness::Other{body, size[0], size[1]} : Awareness::Other{body, 0.3, 0.3});
+    if (section.client != client && section.gives_way) yielding.push_back(body);
+  }
+  v2x::Boxes buildings;
+  for (const v2x::Box& box : buildings_of(engine)) buildings.add_fixed(box);
+  awareness_ = std::make_unique<Awareness>(std::move(others), std::move(buildings), driver_period);
+  right_of_way_ = std::make_unique<RightOfWay>(*awareness_, std::move(yielding), driver_period);
+  trips_ = std::make_unique<Trips>(scenario_.agents->routes, scenario_.seed, *right_of_way_, *awareness_, radio_.get());
+}
+
+void AgentWorld::make_pedestrian(std::size_t index) {
   world::World& world = stage_->world();
-  const bool kinematic = own.section->model == CarModel::kinematic;
-  std::unique_ptr<world::Part> car;
+  const Own& own = own_[index];
+  if (own.section->path.empty()) {
+    auto walker = std::make_unique<Walker>(world.engine(), own.body, own.section->schedule, offset_);
+    walkers_.emplace_back(index, walker.get());
+    return world.add(std::move(walker));
+  }
+  Pedestrian::Settings settings{own.body};
+  if (own.section->key_places.contains("speed")) settings.speed = own.section->speed;
+  settings.eyes = awareness_->add(own.body, temper_of(DriverKind::human, scenario_.seed, own.name),
+                                  RandomStream(scenario_.seed, "eyes/" + own.name));
+  auto made = std::make_unique<Pedestrian>(world.engine(), settings, *own.section);
+  pedestrians_.push_back(made.get());
+  world.add(std::move(made));
+}
+
+void AgentWorld::make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground) {
+  world::World& world = stage_->world();
   const std::string& body = body_name(own.name, *own.section);
-  if (kinematic) {
-    car = std::make_unique<world::KinematicCar>(world.engine(), body, world::KinematicCarSettings{}, ground);
+  std::unique_ptr<world::Part> part;
+  Trips::Car way{own.name, own.section};
+  const auto take = [&](auto car) {
+    way.put = [&world, c = car.get()](double x, double y, double heading, double speed) {
+      c->put(world.engine(), x, y, heading, speed);
+    };
+    way.take_away = [&world, c = car.get()] { c->take_away(world.engine()); };
+    part = std::move(car);
+  };
+  if (own.section->model == CarModel::kinematic) {
+    take(std::make_unique<world::KinematicCar>(world.engine(), body, world::KinematicCarSettings{}, ground));
   } else {
-    car = std::make_unique<world::Car>(world.engine(), body, world::CarSettings{}, ground);
+    take(std::make_unique<world::Car>(world.engine(), body, world::CarSettings{}, ground));
   }
   if (has_programs(scenario_, body) || ros_drives(scenario_, body)) {
     if (radio_) radio_->add({own.name, own.size, nullptr, receiver_of(own), true});
-    return world.add(std::move(car));
+    if (!own.section->trips.empty()) {
+      counters_.push_back(std::make_unique<world::PathDriver>(scenario_.agents->routes.front().second.path, false,
+                                                              world::PathDriverSettings{}));
+      way.seat = {counters_.back().get(), own.body};
+      if (own.size[0] > 0.5) std::tie(way.seat.half_length, way.seat.half_width) = std::pair{own.size[0], own.size[1]};
+      way.programmed = true;
+      trips_->add(way);
+    }
+  } else {
+    seat_driver(own, *part, way);
   }
-  world::PathDriverSettings settings;
-  settings.follow.desired_speed = own.section->speed;
-  auto driver = std::make_unique<world::PathDriver>(own.section->path, own.section->closed, settings);
-  right_of_way_->add(*driver, own.body, *own.section);
-  if (radio_) radio_->add({own.name, own.size, driver.get(), receiver_of(own)});
-  auto seat = std::make_unique<world::Seat>(std::move(driver), *car, own.body, kinematic, driver_period, others);
-  world.add(std::move(seat));
-  world.add(std::move(car));
+  world.add(std::move(part));
+}
+
+/// The driver acts before its car does, so it is added first.
+void AgentWorld::seat_driver(const Own& own, world::Part& car, const Trips::Car& way) {
+  const AgentSection& section = *own.section;
+  RightOfWay::Sitting who{nullptr, own.body};
+  if (own.size[0] > 0.5) std::tie(who.half_length, who.half_width) = std::pair{own.size[0], own.size[1]};
+  who.temper = temper_of(section.driver, scenario_.seed, own.name);
+  const bool comes = !section.trips.empty();
+  auto driver = std::make_unique<world::PathDriver>(comes ? scenario_.agents->routes.front().second.path : section.path,
+                                                    section.closed, settings_of(who.temper, section.speed));
+  who.driver = driver.get();
+  who.eyes = awareness_->add(own.body, who.temper, RandomStream(scenario_.seed, "eyes/" + own.name));
+  if (radio_) {
+    V2xUnit::Car talks{own.name, own.size, driver.get(), receiver_of(own)};
+    talks.heeds = section.driver != DriverKind::human;
+    talks.reaction = who.temper.reaction;
+    radio_->add(talks);
+  }
+  auto seat = std::make_unique<world::Seat>(std::move(driver), car, own.body, section.model == CarModel::kinematic,
+                                            driver_period);
+  seat->lend_eyes(awareness_->of(who.eyes));
+  stage_->world().add(std::move(seat));
+  if (!comes) {
+    if (!section.obeys.empty() || section.gives_way || who.temper.human) right_of_way_->add(who, section);
+    return;
+  }
+  Trips::Car coming = way;
+  coming.seat = who;
+  trips_->add(std::move(coming));
 }
 
 void AgentWorld::fill(std::size_t own, AgentState& state) const {
@@ -341,9 +481,7 @@ void AgentWorld::remove(const std::string& name) {
   const auto found = bodies_.find(name);
   if (found == bodies_.end()) return;
   // Out of everybody's way and sight; it is placed anew when it comes back.
-  world::Motion away;
-  away.pose.position = {1e4, 1e4 + 20.0 * found->second, 5};
-  move(found->second, away);
+  move(found->second, world::out_of_the_way(found->second));
 }
 
 /// A car's satellite receiver: the first GPS of the robot with its body.
@@ -365,10 +503,25 @@ std::optional<V2xUnit::Receiver> AgentWorld::receiver_of(const Own& own) {
 }
 
 void AgentWorld::obey() {
-  for (auto& [name, signals] : signals_) signals.show(time(), lamps_);
-  right_of_way_->apply(stage_->world().engine(), lamps_, [this](const world::PathDriver& driver) {
+  const world::Engine& engine = stage_->world().engine();
+  const auto occupied = [&](const std::array<double, 2>& detector) {
+    constexpr double reach = 3;
+    return std::ranges::any_of(awareness_->others(), [&](const Awareness::Other& other) {
+      const world::Vec3 at = engine.motion(other.body).pose.position;
+      return other.half_length > 0.5 && std::hypot(at[0] - detector[0], at[1] - detector[1]) < reach;
+    });
+  };
+  for (auto& [name, signals] : signals_) {
+    signals.advance(time(), occupied);
+    signals.show(time(), lamps_);
+  }
+  if (engine.time().since_zero() % driver_period >= step()) return;
+  trips_->apply(engine, time());
+  awareness_->remember(engine);
+  right_of_way_->apply(engine, time(), lamps_, [this](const world::PathDriver& driver) {
     return radio_ ? radio_->green_in(driver) : std::nullopt;
   });
+  for (Pedestrian* pedestrian : pedestrians_) pedestrian->decide(*awareness_, lamps_);
 }
 
 V2xUnit::MotionOf AgentWorld::motions() {

@@ -20,6 +20,9 @@
 #include "scenario/scenario.hpp"
 #include "traffic/agent_parts.hpp"
 #include "traffic/agent_right_of_way.hpp"
+#include "traffic/awareness.hpp"
+#include "traffic/pedestrian.hpp"
+#include "traffic/trips.hpp"
 #include "traffic/v2x_unit.hpp"
 #include "world/vehicle/car.hpp"
 #include "world/vehicle/driver.hpp"
@@ -70,8 +73,10 @@ class AgentWorld {
 
  private:
   [[nodiscard]] V2xUnit::MotionOf motions();
-  void make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground,
-                const std::vector<std::uint32_t>& others);
+  void make_traffic(const std::string& client);
+  void make_car(const Own& own, const std::shared_ptr<const world::Ground>& ground);
+  void seat_driver(const Own& own, world::Part& car, const Trips::Car& way);
+  void make_pedestrian(std::size_t own);
   void obey();
   std::optional<V2xUnit::Receiver> receiver_of(const Own& own);
   std::uint32_t body_for(const std::string& name);
@@ -85,8 +90,12 @@ class AgentWorld {
   std::vector<Own> own_;
   std::vector<std::pair<std::string, Signals>> signals_;
   std::vector<std::pair<std::size_t, Walker*>> walkers_;  // by own
+  std::unique_ptr<Awareness> awareness_;
   std::unique_ptr<RightOfWay> right_of_way_;
   std::unique_ptr<V2xUnit> radio_;
+  std::unique_ptr<Trips> trips_;
+  std::vector<Pedestrian*> pedestrians_;
+  std::vector<std::unique_ptr<world::PathDriver>> counters_;  // of cars with trips that programs drive
   std::unique_ptr<AgentPrograms> programs_;
   LampBoard lamps_;
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned

@@ -57,6 +57,8 @@ class AgentNode final : public flow::DynamicNode {
   [[nodiscard]] const std::vector<std::string>& programs() const { return programs_; }
   /// What its bridges to nodes of ROS record, in the order of its last outputs.
   [[nodiscard]] const std::vector<ChannelDefinition>& ros() const { return ros_; }
+  /// What its world looks like, which is everybody's.
+  [[nodiscard]] scene::SceneUpdate scene() { return scene::scene_for_journal(world_.stage().world().engine()); }
 
  private:
   void heard(std::uint32_t, const void*, SimTime) override {}
@@ -230,6 +232,7 @@ FlowPlan plan_agents(const Scenario& asked, const PlanOutside& outside,
     auto node = std::make_unique<AgentNode>(scenario, client, others, seen, outside);
     const std::vector<std::string> programs = node->programs();
     const std::vector<ChannelDefinition> ros = node->ros();
+    if (seen) plan.scene = node->scene();
     system.add(client, std::move(node));
     plan.topics.push_back({"/agents/" + client});
     if (seen) plan.topics.push_back({"/tf", true, false});

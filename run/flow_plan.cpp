@@ -122,6 +122,7 @@ class Planner {
     if (gateway) writers.emplace_back("gateway");
     auto world = std::make_unique<WorldNode>(scenario_, writers);
     state_names_ = world->names();
+    plan_.scene = world->scene();
     for (const TrafficBodies& traffic : world->traffic()) {
       traffic_[traffic.node()] = {{"world"}, traffic.ours(), traffic.bodies()};
     }

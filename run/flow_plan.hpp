@@ -12,12 +12,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/clock.hpp"
 #include "flow/system.hpp"
 #include "flow/user_node.hpp"
+#include "run/scene_messages.hpp"
 #include "scenario/scenario.hpp"
 
 namespace isochron {
@@ -48,6 +50,7 @@ struct FlowPlan {
   std::vector<Topic> topics;                      // of each flow
   std::vector<Place> places;                      // of each node
   Named<SimSpan> programs;                        // and their periods; zero = none
+  std::optional<scene::SceneUpdate> scene = {};   // what the world looks like, if there is one
   std::function<void(RunReport&)> conclude = {};  // adds what it knows to the report
 };
 

@@ -260,7 +260,11 @@ struct FlowRun {
           RunWatch& watch)
       : plan(std::move(planned)),
         record(scenario, options, clock, disk, names_of(plan.system.graph())),
-        recorder(plan, scenario, record, watch) {}
+        recorder(plan, scenario, record, watch) {
+    if (!plan.scene) return;
+    const ChannelId channel = record.journal().channel<scene::SceneUpdate>("/scene", {.in_digest = false});
+    record.producer().write(channel, SimTime::zero(), *plan.scene);
+  }
   FlowPlan plan;
   RunRecord record;
   FlowRecorder recorder;

@@ -81,4 +81,13 @@ SceneUpdate describe_scene(const world::Engine& engine) {
   return update;
 }
 
+SceneUpdate scene_for_journal(const world::Engine& engine) {
+  constexpr std::size_t most = 12U << 20U;
+  SceneUpdate scene = describe_scene(engine);
+  if (cdr_size(scene) > most) {
+    for (SceneEntity& entity : scene.entities) entity.triangles.clear();
+  }
+  return scene;
+}
+
 }  // namespace isochron::scene

@@ -142,5 +142,7 @@ ISOCHRON_MESSAGE(SceneUpdate, "foxglove_msgs/msg/SceneUpdate", deletions, entiti
 /// Everything there is to see, one entity for each body that has a shape. Capsules are a cylinder and two spheres;
 /// planes without an edge are drawn 100 m wide.
 SceneUpdate describe_scene(const world::Engine& engine);
+/// The same as it is recorded: without the meshes of a model that has very large ones.
+SceneUpdate scene_for_journal(const world::Engine& engine);
 
 }  // namespace isochron::scene

@@ -371,13 +371,8 @@ void Stage::record_mark(const Mark& mark) {
 }
 
 void Stage::record_scene() {
-  constexpr std::size_t most = 12U << 20U;  // a model with larger meshes is shown without them
   const ChannelId channel = record_->journal().channel<scene::SceneUpdate>("/scene", {.in_digest = false});
-  scene::SceneUpdate scene = scene::describe_scene(world_->engine());
-  if (cdr_size(scene) > most) {
-    for (scene::SceneEntity& entity : scene.entities) entity.triangles.clear();
-  }
-  record_->producer().write(channel, world_->time(), scene);
+  record_->producer().write(channel, world_->time(), scene::scene_for_journal(world_->engine()));
 }
 
 void Stage::record_state() {

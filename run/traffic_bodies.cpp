@@ -15,12 +15,6 @@ const NodeSection& section_of(const Scenario& scenario, const std::string& node)
       ->second;
 }
 
-world::Motion far_away(std::uint32_t body) {
-  world::Motion away;
-  away.pose.position = {1e4, 1e4 + 20.0 * body, 5};
-  return away;
-}
-
 }  // namespace
 
 std::vector<std::string> traffic_bodies(const SumoSection& section, const world::Engine& engine) {
@@ -80,7 +74,7 @@ void TrafficBodies::place(SimTime end) {
     shown_[slot->second] = true;
   }
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (!shown_[i]) (void)world_.place(bodies_[i], far_away(bodies_[i])).ok();
+    if (!shown_[i]) (void)world_.place(bodies_[i], world::out_of_the_way(bodies_[i])).ok();
   }
 }
 

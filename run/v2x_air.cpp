@@ -7,6 +7,7 @@
 #include "core/nearest_name.hpp"
 #include "run/stage.hpp"
 #include "traffic/agent_parts.hpp"
+#include "traffic/buildings.hpp"
 #include "traffic/v2x_unit.hpp"
 #include "world/vectors.hpp"
 
@@ -92,6 +93,10 @@ class Mistakes {
       if (section.nodes.size() < 2) say(section.place_of("nodes"), "lane `" + lane + "` needs two nodes or more");
       if (!section.head.empty()) known(section.place_of("head"), section.head, heads, "signal");
       for (const std::string& to : section.to) known(section.place_of("to"), to, lanes, "lane");
+      for (const std::string& to : section.yields) {
+        if (std::find(section.to.begin(), section.to.end(), to) != section.to.end()) continue;
+        say(section.place_of("yields"), "lane `" + lane + "` does not lead to `" + to + "`", "name it in `to` too");
+      }
     }
   }
 
@@ -101,47 +106,6 @@ class Mistakes {
   std::vector<std::string> cars_, lights_, stations_;
   std::vector<Mistake> list_;
 };
-
-/// Whether nothing can move it, nor what it hangs on.
-bool is_fixed(const world::Engine& engine, std::uint32_t body) {
-  const world::Catalog& catalog = engine.catalog();
-  for (; body != 0; body = catalog.parents[body]) {
-    const bool jointed = std::any_of(catalog.joints.begin(), catalog.joints.end(),
-                                     [&](const world::JointInfo& joint) { return joint.body == body; });
-    if (jointed || engine.can_place(body)) return false;
-  }
-  return true;
-}
-
-/// From the frame of a body to the world's.
-v2x::Box placed(v2x::Box box, const world::Pose& body) {
-  const world::Vec3 at = world::rotate(body.orientation, {box.centre.x, box.centre.y, box.centre.z});
-  box.centre = {body.position[0] + at[0], body.position[1] + at[1], body.position[2] + at[2]};
-  box.orientation = world::multiply(body.orientation, box.orientation);
-  return box;
-}
-
-/// A shape's bounding box, in the frame of its body; nothing for what cannot hide an antenna.
-std::optional<v2x::Box> box_of(const world::Geometry& g) {
-  v2x::Box box{{g.local.position[0], g.local.position[1], g.local.position[2]}, g.local.orientation, {}};
-  switch (g.shape) {
-    case world::Shape::box:
-    case world::Shape::ellipsoid:
-      box.half = {g.size[0], g.size[1], g.size[2]};
-      return box;
-    case world::Shape::sphere:
-      box.half = {g.size[0], g.size[0], g.size[0]};
-      return box;
-    case world::Shape::cylinder:
-      box.half = {g.size[0], g.size[0], g.size[1]};
-      return box;
-    case world::Shape::capsule:
-      box.half = {g.size[0], g.size[0], g.size[0] + g.size[1]};
-      return box;
-    default:
-      return std::nullopt;  // planes, and meshes: their hull would hide too much
-  }
-}
 
 void add_boxes(const Scenario& scenario, v2x::AirSettings& air) {
   Stage stage(scenario);
@@ -157,10 +121,9 @@ void add_boxes(const Scenario& scenario, v2x::AirSettings& air) {
     if (!box || !geometry.collides) continue;
     if (const auto shape = shapes.find(geometry.body); shape != shapes.end()) {
       air.bodies[shape->second].boxes.push_back(*box);
-    } else if (is_fixed(engine, geometry.body) && std::min({box->half.x, box->half.y, box->half.z}) > 0.5) {
-      air.buildings.push_back(placed(*box, engine.motion(geometry.body).pose));
     }
   }
+  air.buildings = buildings_of(engine);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ world::KinematicCarSettings kinematic_settings(const VehicleSection& section) {
   settings.half_track = section.car.half_track;
   settings.axle_height = section.car.axle_height;
   settings.wheel_radius = section.car.tyres.radius;
+  settings.friction = section.car.tyres.friction;
   settings.height = section.car.tyres.radius - section.car.axle_height;
   if (section.start) settings.start_speed = section.start->speed;
   return settings;

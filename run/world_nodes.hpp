@@ -23,6 +23,7 @@
 #include "flow/user_node.hpp"
 #include "programs/compute.hpp"
 #include "run/program_record.hpp"
+#include "run/scene_messages.hpp"
 #include "run/stage_senses.hpp"
 #include "run/state_names.hpp"
 #include "run/traffic_bodies.hpp"
@@ -81,6 +82,8 @@ class WorldNode final : public flow::UserNode {
 
   /// What the numbers of its output `state` are called.
   [[nodiscard]] mcap::TextMap names() const { return state_names(stage_.catalog()); }
+  /// What it looks like.
+  [[nodiscard]] scene::SceneUpdate scene() { return scene::scene_for_journal(stage_.world().engine()); }
 
  private:
   void add_driven(const std::string& actuator, const Place& place);

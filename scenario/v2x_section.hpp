@@ -46,7 +46,7 @@ void describe(V& v, AttackSection& s) {
 struct LaneSection : Section {
   std::vector<std::array<double, 2>> nodes;
   std::string head;
-  std::vector<std::string> to;
+  std::vector<std::string> to, yields;
 };
 template <class V>
 void describe(V& v, LaneSection& s) {
@@ -54,6 +54,8 @@ void describe(V& v, LaneSection& s) {
              "its middle, from the intersection outwards: [[x, y], …], m; the first is its stop line");
   v.optional("head", s.head, "the signal of who comes in by it; left out: it leads away");
   v.optional("to", s.to, "lanes that it leads to");
+  v.optional("yields", s.yields,
+             "those of them that one has to give way on, as when turning left: told as `permissive`");
 }
 
 struct IntersectionSection : Section {

@@ -111,6 +111,7 @@ void describe(V& v, OptionsSection<world::CarFollowing>& s) {
   v.optional("standstill", s.standstill, "m to it in a queue");
   v.optional("acceleration", s.acceleration, "m/s² at most");
   v.optional("braking", s.braking, "m/s² that are comfortable");
+  v.optional("emergency", s.emergency, "m/s² at most, when nothing less will do");
 }
 template <class V>
 void describe(V& v, DriverSection& s) {

@@ -27,7 +27,7 @@ EDGES = {
     "road": {"core"},
     "bridge": {"core", "rt", "msg", "flow", "journal", "link", "client"},
     "scenario": {"core", "msg", "flow", "journal", "link", "expect", "v2x", "world", "programs", "bridge"},
-    "traffic": {"msg", "flow", "v2x", "world", "scenario"},
+    "traffic": {"core", "msg", "flow", "v2x", "world", "scenario"},
     "run": {"core", "rt", "msg", "protocol", "flow", "journal", "link", "expect", "agents", "v2x", "world",
             "programs", "road", "bridge", "scenario", "traffic"},
     "view": {"core", "journal", "run"},

@@ -10,16 +10,18 @@ namespace isochron {
 namespace {
 
 constexpr SimSpan advise_every = std::chrono::milliseconds(20);
-constexpr std::size_t spans_told = 5;
+constexpr std::size_t spans_told = 5, phases_looked_at = 32;
 constexpr std::size_t most_said = 64;         // by a car's programs in a heartbeat
 constexpr std::size_t most_unread = 100'000;  // deliveries to programs that take none
 
-v2x::SignalState shown(const PhaseSection& phase, const std::string& head) {
+v2x::SignalState shown(const PhaseSection& phase, const std::string& head, bool yields) {
   const auto has = [&](const std::vector<std::string>& heads) {
     return std::find(heads.begin(), heads.end(), head) != heads.end();
   };
-  if (has(phase.green)) return v2x::SignalState::protected_movement_allowed;
-  return has(phase.yellow) ? v2x::SignalState::protected_clearance : v2x::SignalState::stop_and_remain;
+  using State = v2x::SignalState;
+  if (has(phase.green)) return yields ? State::permissive_movement_allowed : State::protected_movement_allowed;
+  if (has(phase.yellow)) return yields ? State::permissive_clearance : State::protected_clearance;
+  return State::stop_and_remain;
 }
 
 bool contains(const std::vector<std::string>& list, const std::string& name) {
@@ -41,8 +43,10 @@ v2x::IntersectionShape shape_of(const std::string& name, const IntersectionSecti
     const auto head = std::find(heads.begin(), heads.end(), lane.head);
     if (head != heads.end()) made.signal_group = static_cast<int>(head - heads.begin()) + 1;
     for (const std::string& to : lane.to) {
+      const bool yields = made.signal_group > 0 && contains(lane.yields, to);
+      const int group = made.signal_group + (yields ? static_cast<int>(heads.size()) : 0);
       for (std::size_t i = 0; i < section.lanes.size(); ++i) {
-        if (section.lanes[i].first == to) made.leads_to.push_back(static_cast<int>(i));
+        if (section.lanes[i].first == to) made.leads_to.push_back({static_cast<int>(i), group});
       }
     }
     shape.lanes.push_back(std::move(made));
@@ -52,21 +56,17 @@ v2x::IntersectionShape shape_of(const std::string& name, const IntersectionSecti
 
 }  // namespace
 
-v2x::SignalPlan signal_plan(const std::vector<PhaseSection>& phases, const std::string& head, int group, SimTime t) {
-  SimSpan cycle{};
-  for (const PhaseSection& phase : phases) cycle += phase.lasts;
+v2x::SignalPlan signal_plan(const Signals& signals, const std::string& head, int group, SimTime t, bool yields) {
   v2x::SignalPlan plan{group, {}};
-  SimTime begin = t - t.since_zero() % cycle;
-  for (std::size_t i = 0; plan.spans.size() <= spans_told && begin < t + cycle * 3; i = (i + 1) % phases.size()) {
-    const SimTime end = begin + phases[i].lasts;
-    begin = end;
-    if (end <= t) continue;
-    const v2x::SignalState state = shown(phases[i], head);
+  for (const Signals::Stretch& stretch : signals.ahead(t, phases_looked_at)) {
+    const v2x::SignalState state = shown(*stretch.phase, head, yields);
     if (!plan.spans.empty() && plan.spans.back().state == state) {
-      plan.spans.back().until = end;
+      plan.spans.back().until = stretch.least;
+      plan.spans.back().latest = stretch.most;
     } else {
-      plan.spans.push_back({state, end});
+      plan.spans.push_back({state, stretch.least, stretch.most});
     }
+    if (plan.spans.size() > spans_told) break;
   }
   if (plan.spans.size() > spans_told) plan.spans.pop_back();  // it may go on for longer
   return plan;
@@ -84,7 +84,7 @@ V2xUnit::V2xUnit(const Scenario& scenario, const std::string& client)
       const std::vector<std::string> heads = Signals(name, member.phases).heads();
       auto station = std::make_unique<v2x::RoadsideStation>(shape_of(name, intersection, heads), frame_,
                                                             SimSpan::from_ns(7'000'000));
-      lights_.push_back({name, &member.phases, heads, std::move(station)});
+      lights_.push_back({name, nullptr, heads, std::move(station)});
     }
   }
 }
@@ -116,6 +116,20 @@ void V2xUnit::give_programs(SimTime before, const std::function<void(const v2x::
   while (!for_programs_.empty() && for_programs_.front().received < before) {
     give(for_programs_.front());
     for_programs_.pop_front();
+  }
+}
+
+void V2xUnit::set_signals(const std::string& name, const Signals& signals) {
+  for (Light& light : lights_) {
+    if (light.name == name) light.signals = &signals;
+  }
+}
+
+void V2xUnit::change_driver(const std::string& name, SimSpan reaction) {
+  if (Equipped* car = find(name)) {
+    car->car.reaction = reaction;
+    car->warned = false;
+    car->advice = {};
   }
 }
 
@@ -221,8 +235,11 @@ v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion)
   said_.clear();
   for (Light& light : lights_) {
     std::vector<v2x::SignalPlan> plans;
-    for (std::size_t i = 0; light.station->due(t, heartbeat) && i < light.heads.size(); ++i) {
-      plans.push_back(signal_plan(*light.phases, light.heads[i], static_cast<int>(i) + 1, t));
+    const std::size_t heads = light.heads.size();
+    for (std::size_t i = 0; light.station->due(t, heartbeat) && i < 2 * heads; ++i) {
+      const bool yields = i >= heads;
+      if (yields && !light.station->tells_of(static_cast<int>(i) + 1)) continue;
+      plans.push_back(signal_plan(*light.signals, light.heads[i % heads], static_cast<int>(i) + 1, t, yields));
     }
     for (v2x::Outgoing& out : light.station->speak(t, heartbeat, plans)) {
       up.sends.push_back({light.name, out.at, section_.power, std::move(out.octets)});
@@ -267,15 +284,19 @@ v2x::OwnPath V2xUnit::path_of(const Equipped& car, const v2x::VehicleMotion& mot
 void V2xUnit::advise(Equipped& car, SimTime now, const MotionOf& motion) {
   if (car.car.driver == nullptr) return;  // a program drives it
   world::PathDriver& driver = *car.car.driver;
-  if (car.deaf || driver.travelled() < 0) return;
+  if (car.deaf || !car.car.heeds || !car.talks || driver.travelled() < 0) return;
   const v2x::VehicleMotion here = motion_of(car, now, motion);
   v2x::Advice advice = car.station->advise(here, path_of(car, here));
   if (!section_.advice) advice.speed_m_s.reset();
   if (!section_.warning) advice.stop_within_m.reset();
   driver.limit_speed(advice.speed_m_s.value_or(1e18));
-  driver.yield_before(advice.stop_within_m ? driver.travelled() + *advice.stop_within_m : 1e18);
-  counts_.warnings += advice.stop_within_m && !car.warned ? 1 : 0;
+  if (advice.stop_within_m && !car.warned) {
+    ++counts_.warnings;
+    car.warned_since = now;
+  }
   car.warned = advice.stop_within_m.has_value();
+  const bool brakes = car.warned && now - car.warned_since >= car.car.reaction;
+  driver.yield_before(brakes ? driver.travelled() + *advice.stop_within_m : 1e18);
   car.advice = advice;
 }
 

@@ -16,6 +16,7 @@
 
 #include "msg/ros_messages.hpp"
 #include "scenario/scenario.hpp"
+#include "traffic/agent_parts.hpp"
 #include "v2x/comm/air.hpp"
 #include "v2x/station/roadside.hpp"
 #include "v2x/station/vehicle.hpp"
@@ -30,8 +31,9 @@ v2x::AirSettings air_settings(const Scenario& scenario);
 /// Which client has which station.
 std::map<std::string, std::string> station_owners(const Scenario& scenario);
 
-/// What a signal shows from t on: now, and as far as a SPaT tells.
-v2x::SignalPlan signal_plan(const std::vector<PhaseSection>& phases, const std::string& head, int group, SimTime t);
+/// What a signal shows from t on: now, and as far as a SPaT tells. `yields`: of a movement that goes by it and has to
+/// give way meanwhile, such as a left turn across those who come towards it.
+v2x::SignalPlan signal_plan(const Signals& signals, const std::string& head, int group, SimTime t, bool yields = false);
 
 class V2xUnit {
  public:
@@ -49,8 +51,14 @@ class V2xUnit {
     world::PathDriver* driver = nullptr;  // null: somebody else drives it
     std::optional<Receiver> receiver{};   // none: it knows where it is
     bool programmed = false;              // its programs hear, and send, by its radio
+    bool heeds = true;                    // its driver makes something of what it hears,
+    SimSpan reaction{};                   // and brakes so long after it was warned
   };
   void add(const Car& car);
+  /// Another driver in the same car.
+  void change_driver(const std::string& name, SimSpan reaction);
+  /// The lights of that name, which outlive this; all that have lanes in `v2x` are needed.
+  void set_signals(const std::string& name, const Signals& signals);
   /// Whether it talks; a car that is not there does not. All do at first.
   void let_talk(const std::string& name, bool talks);
   /// From now on the car of that name is another one: its radio forgets, and others take it for somebody new.
@@ -87,13 +95,14 @@ class V2xUnit {
     bool deaf = false;
     v2x::Advice advice{};
     bool warned = false;
+    SimTime warned_since{};
     bool talks = true;
     bool quiet = false;    // sends nothing of its own
     std::size_t said = 0;  // by its programs, since the last report
   };
   struct Light {
     std::string name;
-    const std::vector<PhaseSection>* phases;
+    const Signals* signals;  // null until they are set
     std::vector<std::string> heads;
     std::unique_ptr<v2x::RoadsideStation> station;
   };

@@ -24,6 +24,9 @@ struct Motion {
   Vec3 angular{};
 };
 
+/// Where a body stands that nobody is to meet or to see for a while: each somewhere else.
+inline Motion out_of_the_way(std::uint32_t body) { return {{{1e4, 1e4 + 20.0 * body, 5}, {1, 0, 0, 0}}, {}, {}}; }
+
 Vec3 rotate(const Quat& q, const Vec3& v);
 Quat multiply(const Quat& a, const Quat& b);
 Quat conjugate(const Quat& q);

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <optional>
 
 #include "apps/isochron/command.hpp"
 #include "apps/isochron/distance.hpp"
 #include "apps/isochron/journal_trace.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
+#include "core/time_text.hpp"
 #include "journal/decode.hpp"
 #include "journal/disk.hpp"
 #include "journal/named_series.hpp"
@@ -21,6 +24,29 @@ namespace {
 struct Flags {
   std::string file, topic, fields, parquet, hdf5;
   bool csv = false, trace = false;
+  std::string every;
+};
+
+/// Rows at least so far apart in time; the first is always one.
+class Thinner {
+ public:
+  explicit Thinner(const std::string& every) {
+    if (every.empty()) return;
+    const auto span = parse_span<SimClockTag>(every);
+    if (!span.ok() || *span <= SimSpan::zero()) {
+      throw InputError({"--every " + every, 0, 0}, "a time is expected here", "as in --every 100ms");
+    }
+    every_ = *span;
+  }
+  [[nodiscard]] bool takes(SimTime t) {
+    if (next_ && t < *next_) return false;
+    next_ = t + every_;
+    return true;
+  }
+
+ private:
+  SimSpan every_{};
+  std::optional<SimTime> next_{};
 };
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -55,12 +81,11 @@ std::string some_fields(const Decoder& decoder, const MessageView& message) {
 
 /// One line of the table; throws when a field is missing in the first record, leaves it empty in later ones.
 std::string line(const Decoder& decoder, const MessageView& message, const std::vector<std::string>& fields,
-                 bool first) {
+                 const std::multimap<std::string, std::size_t>& columns, bool first) {
   std::vector<std::optional<double>> values(fields.size());
   decoder.each(message.data, [&](const std::string& path, const Scalar& value) {
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (path == fields[i]) values[i] = to_number(value);
-    }
+    const auto [begin, end] = columns.equal_range(path);
+    for (auto column = begin; column != end; ++column) values[column->second] = to_number(value);
   });
   std::string text = std::to_string(message.time.ns());
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -88,10 +113,14 @@ int export_fields(const Flags& flags) {
   std::string text = "time_ns";
   for (const std::string& field : fields) text += "," + field;
   text += "\n";
+  std::multimap<std::string, std::size_t> columns;
+  for (std::size_t i = 0; i < fields.size(); ++i) columns.emplace(fields[i], i);
   bool first = true;
+  Thinner rows(flags.every);
   MessageCursor cursor = reader->messages({{flags.topic}});
   while (const auto message = cursor.next()) {
-    text += line(*decoder, *message, fields, first);
+    if (!rows.takes(message->time)) continue;
+    text += line(*decoder, *message, fields, columns, first);
     first = false;
     if (text.size() > (1U << 16U)) print(std::exchange(text, ""));
   }
@@ -159,9 +188,13 @@ McapReader open_journal(Disk& disk, const std::string& file) {
 void each_row(const Flags& flags, const std::vector<std::string>& wanted, McapReader& reader, const Names& names,
               const NamedTable::Row& told) {
   NamedTable rows(reader, names, wanted);
+  Thinner thinner(flags.every);
+  const NamedTable::Row some = [&](SimTime time, const auto& cells) {
+    if (thinner.takes(time)) told(time, cells);
+  };
   MessageCursor cursor = reader.messages({rows.topics()});
-  while (const auto message = cursor.next()) rows.add(*message, told);
-  rows.flush(told);
+  while (const auto message = cursor.next()) rows.add(*message, some);
+  rows.flush(some);
   for (const Damage& damage : reader.damage()) say("note: " + flags.file + ": " + to_string(damage) + "\n");
 }
 
@@ -246,6 +279,7 @@ void add_journal_export(CLI::App& journal, Action& action) {
   fields->add_option("NAMES", flags->topic, "as in prey.position.x,predator.position.x; `journal names` lists them")
       ->type_name("NAMES");
   fields->add_option("FIELDS", flags->fields, "then NAMES is one topic, and these are its fields: bodies[0],bodies[1]");
+  fields->add_option("--every", flags->every, "rows at least so far apart, as in 100ms; all if left out");
   fields->add_flag("--csv", flags->csv, "as it is without --trace");
   fields->add_flag("--trace", flags->trace,
                    "instead of NAMES: the schedule as Chrome's trace events in JSON, for ui.perfetto.dev");

@@ -78,16 +78,63 @@ TEST(Air, TakesStationsBuildingsAndVehiclesFromTheScenario) {
 
 TEST(SignalPlan, TellsWhatComesNext) {
   const Scenario scenario = read(lanes);
-  const auto& phases = scenario.agents->members[0].second.phases;
-  const v2x::SignalPlan plan = signal_plan(phases, "south", 1, SimTime::zero() + SimSpan(24s));
+  const Signals signals("s", scenario.agents->members[0].second.phases);
+  const v2x::SignalPlan plan = signal_plan(signals, "south", 1, SimTime::zero() + SimSpan(24s));
   ASSERT_GE(plan.spans.size(), 3u);
   EXPECT_EQ(plan.spans[0].state, v2x::SignalState::protected_movement_allowed);
   EXPECT_EQ(plan.spans[0].until, SimTime::zero() + SimSpan(30s));
   EXPECT_EQ(plan.spans[1].state, v2x::SignalState::protected_clearance);
   EXPECT_EQ(plan.spans[1].until, SimTime::zero() + SimSpan(32s));
   EXPECT_EQ(plan.spans[2].until, SimTime::zero() + SimSpan(40s));
-  const v2x::SignalPlan east = signal_plan(phases, "east", 2, SimTime::zero() + SimSpan(1s));
+  const v2x::SignalPlan east = signal_plan(signals, "east", 2, SimTime::zero() + SimSpan(1s));
   EXPECT_EQ(east.spans[0].until, SimTime::zero() + SimSpan(12s));  // one red, though two phases
+}
+
+TEST(SignalPlan, AnActuatedPhaseHasAnEarliestAndALatestEnd) {
+  const Scenario scenario = read_scenario(
+      "name: test\nworld: {model: crossing.xml, step: 5ms}\ntime: {mode: heartbeat}\nagents:\n  members:\n"
+      "    s: {kind: lights, client: a, phases: [{lasts: 5s, most: 20s, detectors: [[0, 0]], green: [n]}, "
+      "{lasts: 3s, yellow: [n]}, {lasts: 10s, green: [e]}]}\n",
+      "test.yaml", ISOCHRON_SOURCE_DIR "/models");
+  const Signals signals("s", scenario.agents->members[0].second.phases);
+  const v2x::SignalPlan east = signal_plan(signals, "e", 1, SimTime::zero() + SimSpan(1s));
+  EXPECT_EQ(east.spans[0].until, SimTime::zero() + SimSpan(8s));
+  EXPECT_EQ(east.spans[0].latest, SimTime::zero() + SimSpan(23s));
+  EXPECT_EQ(east.spans[1].latest, SimTime::zero() + SimSpan(33s));
+}
+
+/// What the lights' SPaT says of each group at the beginning.
+std::map<int, v2x::SignalState> told(const std::string& lanes_text) {
+  const Scenario scenario = read("  medium: ideal\n" + lanes_text);
+  AgentWorld world(scenario, "a");
+  std::map<int, v2x::SignalState> states;
+  for (int i = 0; i < 20; ++i) {
+    for (const v2x::AirSend& send : world.report_radio(10ms).sends) {
+      const auto frame = v2x::decode(send.octets);
+      const auto* spat = std::get_if<v2x::Spat>(&frame->message);
+      if (spat == nullptr) continue;
+      for (const v2x::MovementState& movement : spat->intersections[0].movements) {
+        states[movement.signal_group] = movement.events[0].state;
+      }
+    }
+    for (int k = 0; k < 2; ++k) EXPECT_TRUE(world.take_step().ok());
+  }
+  return states;
+}
+
+TEST(V2xUnit, SaysPermissiveForTurnsThatYieldAndProtectedForTheOthers) {
+  const std::string two =
+      "  intersections:\n    s:\n      lanes:\n"
+      "        in: {nodes: [[1.75, -13], [1.75, -110]], head: south, to: [out, west], yields: [west]}\n"
+      "        out: {nodes: [[1.75, 13], [1.75, 110]]}\n        west: {nodes: [[-13, 1.75], [-110, 1.75]]}\n";
+  const auto states = told(two);
+  ASSERT_EQ(states.size(), 3u) << "south, east, and those who turn left from the south";
+  EXPECT_EQ(states.at(1), v2x::SignalState::protected_movement_allowed);
+  EXPECT_EQ(states.at(2), v2x::SignalState::stop_and_remain);
+  EXPECT_EQ(states.at(3), v2x::SignalState::permissive_movement_allowed);
+  EXPECT_THAT(complaint("  intersections: {s: {lanes: {in: {nodes: [[0, 0], [0, 90]], head: south, yields: [out]}, "
+                        "out: {nodes: [[0, 0], [9, 0]]}}}}\n"),
+              HasSubstr("does not lead to `out`"));
 }
 
 /// The client `a` alone with an ideal air, from some time on for so many heartbeats; `look` sees its car after each.
@@ -182,7 +229,7 @@ TEST(V2xUnit, WhoKnowsWhenItTurnsGreenDoesNotBrakeForTheRed) {
   const auto slowest = [](const std::string& options) {
     double least = 1e9, at_last = 0;
     int heartbeats = 0;
-    drive(options, 12s, 1200, [&](const AgentWorld& world, const AgentState& car) {
+    drive(options, 12s, 1400, [&](const AgentWorld& world, const AgentState& car) {
       if (heartbeats++ > 200) least = std::min(least, speed_of(car));
       at_last = car.position[1];
       const bool red = world.time() > SimTime::zero() + SimSpan(12s) && world.time() < SimTime::zero() + SimSpan(20s);

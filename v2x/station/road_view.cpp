@@ -72,17 +72,21 @@ void RoadView::fill_signal(Approach& approach, const Group& group, SimTime now) 
   const double now_s = second_of_hour(now);
   double begin = 0;
   for (const MovementEvent& event : group.events) {
-    const double end = event.timing && event.timing->min_end_s
-                           ? std::max(begin, until_mark(*event.timing->min_end_s, now_s, hour_s))
-                           : begin;
-    if (end <= 0 && &event + 1 != group.events.end()) continue;  // over since it was sent
+    double end = begin, latest = begin;
+    if (event.timing && event.timing->min_end_s) {
+      end = latest = std::max(begin, until_mark(*event.timing->min_end_s, now_s, hour_s));
+      const auto& most = event.timing->max_end_s;
+      if (most && *most) latest = std::max(end, until_mark(**most, now_s, hour_s));
+    }
+    if (latest <= 0 && &event + 1 != group.events.end()) continue;  // over since it was sent
     if (!approach.told) {
       approach.told = true;
       approach.state = event.state;
       approach.state_ends_s = end;
     }
-    if (is_green(event.state)) approach.greens.push_back({begin, end});
-    begin = end;
+    // Only what is green for sure: from when all before has ended at the latest, until it ends at the earliest.
+    if (is_green(event.state) && end > begin) approach.greens.push_back({begin, end});
+    begin = latest;
   }
 }
 

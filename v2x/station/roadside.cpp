@@ -24,10 +24,10 @@ MapLane lane_of(const LaneShape& shape, std::size_t index, const Vec3& reference
     lane.nodes.push_back(Node::offset(x, y));
     from = {from.x + x, from.y + y, 0};
   }
-  for (const int to : shape.leads_to) {
+  for (const LaneShape::Way& to : shape.leads_to) {
     Connection connection;
-    connection.lane = to + 1;
-    connection.signal_group = shape.signal_group;
+    connection.lane = to.lane + 1;
+    connection.signal_group = to.signal_group;
     lane.connects_to.push_back(connection);
   }
   return lane;
@@ -70,7 +70,11 @@ Bytes RoadsideStation::spat(SimTime at, const std::vector<SignalPlan>& plans) co
   IntersectionState state;
   state.id.id = shape_.id;
   state.revision = 1;
-  state.status.set(status_fixed_time);
+  const auto open = [](const SignalSpan& span) { return span.latest > span.until; };
+  const bool actuated = std::any_of(plans.begin(), plans.end(), [&](const SignalPlan& plan) {
+    return std::any_of(plan.spans.begin(), plan.spans.end(), open);
+  });
+  state.status.set(actuated ? status_traffic_dependent : status_fixed_time);
   state.minute_of_year = static_cast<int>(at.ns() / 60'000'000'000 % 525'600);
   state.second_s = Known(second_of_minute(at));
   for (const SignalPlan& plan : plans) {
@@ -82,7 +86,7 @@ Bytes RoadsideStation::spat(SimTime at, const std::vector<SignalPlan>& plans) co
       TimeChange& timing = event.timing.emplace();
       const double end = std::round(second_of_hour(span.until) * 10) / 10;
       timing.min_end_s = end;
-      timing.max_end_s = Known(end);
+      timing.max_end_s = Known(open(span) ? std::round(second_of_hour(span.latest) * 10) / 10 : end);
       movement.events.push_back(event);
     }
     state.movements.push_back(std::move(movement));
@@ -91,6 +95,13 @@ Bytes RoadsideStation::spat(SimTime at, const std::vector<SignalPlan>& plans) co
   auto octets = encode(message);
   ENSURE(octets.ok(), "a SPaT that cannot be sent");
   return std::move(octets).value();
+}
+
+bool RoadsideStation::tells_of(int signal_group) const {
+  return std::any_of(shape_.lanes.begin(), shape_.lanes.end(), [&](const LaneShape& lane) {
+    return std::any_of(lane.leads_to.begin(), lane.leads_to.end(),
+                       [&](const LaneShape::Way& way) { return way.signal_group == signal_group; });
+  });
 }
 
 std::vector<Outgoing> RoadsideStation::speak(SimTime now, SimSpan window, const std::vector<SignalPlan>& plans) {

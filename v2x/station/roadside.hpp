@@ -19,9 +19,13 @@ namespace isochron::v2x {
 /// A lane of the description; nodes lead away from the middle: the first one of an ingress lane is its stop line.
 struct LaneShape {
   std::string name;
-  std::vector<Vec3> nodes;    // two or more
-  int signal_group = 0;       // 0 = leads away from the intersection
-  std::vector<int> leads_to;  // indices of lanes
+  std::vector<Vec3> nodes;  // two or more
+  int signal_group = 0;     // 0 = leads away from the intersection
+  struct Way {
+    int lane = 0;          // its index
+    int signal_group = 0;  // of those who go there
+  };
+  std::vector<Way> leads_to;
 };
 
 struct IntersectionShape {
@@ -36,7 +40,8 @@ struct IntersectionShape {
 /// What one signal group shows, from one moment until another. In order of time.
 struct SignalSpan {
   SignalState state = SignalState::unavailable;
-  SimTime until;
+  SimTime until;     // at the earliest,
+  SimTime latest{};  // and at the latest: later where cars may make it last
 };
 struct SignalPlan {
   int signal_group = 1;
@@ -50,6 +55,8 @@ class RoadsideStation {
 
   /// Whether a SPaT is due in [now, now + window): what the signals will do is asked for only then.
   [[nodiscard]] bool due(SimTime now, SimSpan window) const { return next_spat_ < now + window; }
+  /// Whether some way through the intersection goes by that group.
+  [[nodiscard]] bool tells_of(int signal_group) const;
   /// Everything that is to be sent in [now, now + window).
   std::vector<Outgoing> speak(SimTime now, SimSpan window, const std::vector<SignalPlan>& plans);
 

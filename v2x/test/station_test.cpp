@@ -19,9 +19,9 @@ IntersectionShape four_arms() {
   IntersectionShape shape;
   shape.name = "cross";
   shape.reference = {0, 0, 0};
-  shape.lanes = {{"south_in", {{1.75, -13, 0}, {1.75, -120, 0}}, 1, {1}},
+  shape.lanes = {{"south_in", {{1.75, -13, 0}, {1.75, -120, 0}}, 1, {{1, 1}}},
                  {"north_out", {{1.75, 13, 0}, {1.75, 120, 0}}, 0, {}},
-                 {"west_in", {{-13, -1.75, 0}, {-120, -1.75, 0}}, 2, {3}},
+                 {"west_in", {{-13, -1.75, 0}, {-120, -1.75, 0}}, 2, {{3, 2}}},
                  {"east_out", {{13, -1.75, 0}, {120, -1.75, 0}}, 0, {}}};
   return shape;
 }

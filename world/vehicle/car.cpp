@@ -39,7 +39,7 @@ Car::Car(const Engine& engine, std::string body, CarSettings settings, std::shar
   gravity_ = length(engine.gravity());
   for (std::size_t i = 0; i < 4; ++i) wheel_bodies_[i] = catalog.body(name_ + wheel_names[i]).value_or(0);
   find_rest(engine);
-  for (Wheel& wheel : wheels_) wheel.spin = settings_.start_speed / settings_.tyre.radius;
+  start_over(settings_.start_speed);
 }
 
 /// Each spring is pressed as far as the car's weight asks, so that travel 0 is the car at rest.
@@ -180,7 +180,35 @@ void Car::advance(std::size_t i, const Footing& at, double spring, double drive,
   torque = torque - (settings_.wheel_inertia * (w.spin - spin_before) / h) * at.axle;
 }
 
+void Car::put(Engine& engine, double x, double y, double heading, double speed) {
+  const auto ground = ground_->below(x, y, 1e4);
+  const double c = std::cos(heading), s = std::sin(heading), height = ground ? ground->height : 0;
+  const Motion motion{{{x, y, height + rest_height()}, {std::cos(heading / 2), 0, 0, std::sin(heading / 2)}},
+                      {speed * c, speed * s, 0},
+                      {}};
+  start_over(speed);
+  away_ = false;
+  engine.set_motion(body_, motion);
+  show_wheels(engine, motion, 0);
+}
+
+void Car::take_away(Engine& engine) {
+  start_over(0);
+  away_ = true;
+  engine.set_motion(body_, out_of_the_way(body_));
+  show_wheels(engine, out_of_the_way(body_), 0);
+}
+
+/// As new: what it rolls on and what drives it remember nothing.
+void Car::start_over(double speed) {
+  wheels_ = {};
+  for (Wheel& wheel : wheels_) wheel.spin = speed / settings_.tyre.radius;
+  commands_ = {};
+  powertrain_ = Powertrain(settings_.powertrain);
+}
+
 void Car::act(Engine& engine, SimSpan dt, Wrenches& wrenches) {
+  if (away_) return engine.set_motion(body_, out_of_the_way(body_));
   const Motion chassis = engine.motion(body_);
   const Vec3 centre = chassis.pose.position + rotate(chassis.pose.orientation, centre_);
   speed_ = dot(chassis.linear, rotate(chassis.pose.orientation, {1, 0, 0}));
@@ -237,7 +265,7 @@ void Car::show_wheels(Engine& engine, const Motion& chassis, double dt) const {
   }
 }
 
-std::size_t Car::state_size() const { return 4 * 7 + 4 + Powertrain::state_size + 1; }
+std::size_t Car::state_size() const { return 4 * 7 + 4 + Powertrain::state_size + 2; }
 
 void Car::save(std::span<double> state) const {
   double* to = state.data();
@@ -247,6 +275,7 @@ void Car::save(std::span<double> state) const {
   to = std::copy(commands_.begin(), commands_.end(), to);
   powertrain_.save(to);
   to[Powertrain::state_size] = speed_;
+  to[Powertrain::state_size + 1] = away_ ? 1 : 0;
 }
 
 void Car::restore(std::span<const double> state) {
@@ -258,6 +287,7 @@ void Car::restore(std::span<const double> state) {
   std::copy_n(from, 4, commands_.begin());
   powertrain_.restore(from + 4);
   speed_ = from[4 + Powertrain::state_size];
+  away_ = from[4 + Powertrain::state_size + 1] != 0;
 }
 
 }  // namespace isochron::world

@@ -63,6 +63,11 @@ class Car final : public Part {
   /// Of the body's frame over flat ground when the car stands.
   [[nodiscard]] double rest_height() const;
 
+  /// From now on it is there, upright on the ground, and drives so fast.
+  void put(Engine& engine, double x, double y, double heading, double speed);
+  /// Out of everybody's way and sight, until it is put somewhere.
+  void take_away(Engine& engine);
+
  private:
   enum : std::uint32_t { steer, throttle, brake, reverse };
   struct Wheel {
@@ -88,6 +93,7 @@ class Car final : public Part {
   [[nodiscard]] Vec3 mount(std::size_t wheel) const;
   void show_wheels(Engine& engine, const Motion& chassis, double dt) const;
   void find_rest(const Engine& engine);
+  void start_over(double speed);
 
   std::string name_;
   std::uint32_t body_ = 0;
@@ -101,6 +107,7 @@ class Car final : public Part {
   std::array<double, 4> preload_{};  // N that each spring carries at rest
   std::array<Wheel, 4> wheels_{};
   double speed_ = 0;
+  bool away_ = false;
 };
 
 }  // namespace isochron::world

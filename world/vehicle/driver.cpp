@@ -58,11 +58,31 @@ double CarFollowing::operator()(double speed, double gap, double leader_speed) c
   const double closing = speed * (speed - leader_speed) / (2 * std::sqrt(acceleration * braking));
   const double wanted = standstill + std::max(0.0, speed * headway + closing);
   const double crowd = wanted / std::max(gap, 0.1);
-  return acceleration * (1 - share * share * share * share - crowd * crowd);
+  const double free = share <= 1 ? acceleration * (1 - share * share * share * share)
+                                 : -braking * (1 - std::pow(share, -4 * acceleration / braking));
+  return free - acceleration * crowd * crowd;
 }
 
-PathDriver::PathDriver(std::vector<Point> path, bool closed, PathDriverSettings settings)
-    : path_(std::move(path)), closed_(closed), settings_(settings) {
+double CarFollowing::stopping(double speed, double metres) const {
+  constexpr double quick = 0.5;  // s in which it comes to the speed that is right
+  if (metres <= 0) return -braking;
+  const double right = std::sqrt(braking * braking * quick * quick + 2 * braking * metres) - braking * quick;
+  const double wanted = (right - speed) / quick;
+  if (wanted >= 0) return wanted;
+  const double needed = speed * speed / (2 * std::max(metres, 0.3));
+  return std::max(wanted, -std::max(braking, 1.1 * needed));
+}
+
+PathDriver::PathDriver(std::vector<Point> path, bool closed, PathDriverSettings settings) : closed_(closed) {
+  begin(std::move(path), settings);
+}
+
+void PathDriver::begin(std::vector<Point> path, PathDriverSettings settings) {
+  path_ = std::move(path);
+  settings_ = settings;
+  travelled_ = -1;
+  offset_ = integral_ = 0;
+  stop_ = yield_ = beware_ = limit_ = 1e18;
   if (path_.size() < 2) throw InputError(Place{}, "a path needs two points");
   if (closed_) path_.push_back(path_.front());
   arc_ = {0};
@@ -106,18 +126,63 @@ void PathDriver::locate(double x, double y) {
   if (best < 1e300) travelled_ = best_arc;
 }
 
-/// The largest curvature of the path within `look` metres, from circles through three of its points.
-double PathDriver::bend_ahead(double look) const {
-  double most = 0;
+/// How fast it may be now so that it comes into the bends ahead at their speed, if it brakes in comfort. Their curvature
+/// is that of circles through three points of the path.
+double PathDriver::speed_for_bends(double speed) const {
   constexpr double span = 3;
+  const double gently = 0.8 * settings_.follow.braking, look = 5 + speed * speed / (2 * gently);
+  double most = 1e9;
   for (double ahead = 0; ahead <= look; ahead += span) {
     const Point a = at(travelled_ + ahead - span), b = at(travelled_ + ahead), c = at(travelled_ + ahead + span);
     const double area2 = std::fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
     const double sides = std::hypot(b[0] - a[0], b[1] - a[1]) * std::hypot(c[0] - b[0], c[1] - b[1]) *
                          std::hypot(c[0] - a[0], c[1] - a[1]);
-    if (sides > 1e-9) most = std::max(most, 2 * area2 / sides);
+    if (sides < 1e-9 || area2 < 1e-6 * sides) continue;
+    const double square = settings_.lateral_acceleration * sides / (2 * area2);
+    most = std::min(most, std::sqrt(square + 2 * gently * std::max(0.0, ahead - span)));
   }
   return most;
+}
+
+std::optional<double> PathDriver::ahead(double arc, const Vec3& point, double look, double beside) const {
+  std::size_t i = 1;
+  while (i + 1 < arc_.size() && arc_[i] < arc) ++i;
+  std::optional<double> best;
+  double round = 0;  // what lies behind on a closed path comes again
+  for (std::size_t pieces = 0; pieces < arc_.size() && round + arc_[i - 1] - arc <= look; ++pieces) {
+    const Point &a = path_[i - 1], &b = path_[i];
+    const double dx = b[0] - a[0], dy = b[1] - a[1], piece = arc_[i] - arc_[i - 1];
+    const double s = std::clamp(((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / (piece * piece), 0.0, 1.0);
+    const double away = std::hypot(point[0] - a[0] - s * dx, point[1] - a[1] - s * dy);
+    const double on = round + arc_[i - 1] + s * piece - arc;
+    if (away <= beside && on > 0 && on <= look) {
+      beside = away;
+      best = on;
+    }
+    if (++i < arc_.size()) continue;
+    if (!closed_) break;
+    i = 1;
+    round += arc_.back();
+  }
+  return best;
+}
+
+/// Behind whoever is next on its way; in a bend that is not who is straight ahead.
+double PathDriver::following(const DriverView& view, const CarFollowing& follow) const {
+  const double look = 20 + 8 * view.speed;
+  double gap = 1e9, speed = 0;
+  for (const Seen& other : view.company) {
+    const Vec3& there = other.motion.pose.position;
+    const double dx = there[0] - view.car.pose.position[0], dy = there[1] - view.car.pose.position[1];
+    if (dx * dx + dy * dy > look * look) continue;
+    const auto on = ahead(travelled_, there, look);
+    const double free = on ? std::max(*on - 2 * other.half_length, 0.0) : gap;
+    if (free >= gap) continue;
+    gap = free;
+    const Point here = at(travelled_ + *on - 0.5), next = at(travelled_ + *on + 0.5);
+    speed = other.motion.linear[0] * (next[0] - here[0]) + other.motion.linear[1] * (next[1] - here[1]);
+  }
+  return follow(view.speed, gap, speed);
 }
 
 DriverCommand PathDriver::drive(const DriverView& view) {
@@ -135,12 +200,14 @@ DriverCommand PathDriver::drive(const DriverView& view) {
 
   CarFollowing follow = s.follow;
   follow.desired_speed = std::min(follow.desired_speed, limit_);
-  const double bend = bend_ahead(5 + 1.5 * view.speed);
-  if (bend > 1e-4) follow.desired_speed = std::min(follow.desired_speed, std::sqrt(s.lateral_acceleration / bend));
-  command.acceleration = follow(view.speed, view.gap, view.leader_speed);
-  double stop = std::min(stop_, yield_) - travelled_;
-  if (!closed_) stop = std::min(stop, arc_.back() - travelled_);
-  if (stop < 200) command.acceleration = std::min(command.acceleration, follow(view.speed, std::max(stop, 0.0), 0));
+  follow.desired_speed = std::min(follow.desired_speed, speed_for_bends(view.speed));
+  command.acceleration = following(view, follow);
+  double stop = std::min({stop_, yield_, beware_}) - travelled_;
+  if (!closed_ && !s.drives_on) stop = std::min(stop, arc_.back() - travelled_);
+  if (stop < 200) {
+    command.acceleration = std::min(command.acceleration, follow.stopping(view.speed, stop - follow.standstill));
+  }
+  command.acceleration = std::max(command.acceleration, -follow.emergency);
 
   integral_ = std::clamp(integral_ + view.period.seconds() * command.acceleration, -1.5, 1.5);
   const double pedal = s.pedal_gain * command.acceleration + s.pedal_integral * integral_;
@@ -151,7 +218,7 @@ DriverCommand PathDriver::drive(const DriverView& view) {
 }
 
 void PathDriver::save(std::span<double> state) const {
-  const double values[]{travelled_, offset_, integral_, stop_, yield_, limit_};
+  const double values[]{travelled_, offset_, integral_, stop_, yield_, limit_, beware_};
   std::copy(std::begin(values), std::end(values), state.begin());
 }
 
@@ -162,29 +229,14 @@ void PathDriver::restore(std::span<const double> state) {
   stop_ = state[3];
   yield_ = state[4];
   limit_ = state[5];
+  beware_ = state[6];
 }
 
 Seat::Seat(std::unique_ptr<Driver> driver, Part& car, std::uint32_t body, bool kinematic, SimSpan period,
-           std::vector<std::uint32_t> others, double length)
-    : driver_(std::move(driver)),
-      car_(car),
-      body_(body),
-      kinematic_(kinematic),
-      period_(period),
-      others_(std::move(others)),
-      length_(length) {}
-
-/// The nearest other in a strip of a lane's width ahead.
-void Seat::look_ahead(const Engine& engine, DriverView& view) const {
-  const Vec3 forward = rotate(view.car.pose.orientation, {1, 0, 0});
-  for (const std::uint32_t other : others_) {
-    if (other == body_) continue;
-    const Motion motion = engine.motion(other);
-    const Vec3 to = motion.pose.position - view.car.pose.position;
-    const double ahead = dot(to, forward), aside = std::fabs(forward[0] * to[1] - forward[1] * to[0]);
-    if (ahead <= 0 || aside > 1.8 || ahead - length_ >= view.gap) continue;
-    view.gap = std::max(ahead - length_, 0.0);
-    view.leader_speed = dot(motion.linear, forward);
+           const std::vector<std::uint32_t>& others)
+    : driver_(std::move(driver)), car_(car), body_(body), kinematic_(kinematic), period_(period) {
+  for (const std::uint32_t other : others) {
+    if (other != body_) company_.push_back({other, {}});
   }
 }
 
@@ -195,7 +247,10 @@ void Seat::act(Engine& engine, SimSpan dt, Wrenches&) {
   view.period = period_;
   view.car = engine.motion(body_);
   view.speed = dot(view.car.linear, rotate(view.car.pose.orientation, {1, 0, 0}));
-  look_ahead(engine, view);
+  if (lent_ == nullptr) {
+    for (Seen& other : company_) other.motion = engine.motion(other.body);
+  }
+  view.company = lent_ == nullptr ? company_ : *lent_;
   const DriverCommand command = driver_->drive(view);
   car_.command(0, command.steer);
   car_.command(1, kinematic_ ? command.acceleration : command.throttle);

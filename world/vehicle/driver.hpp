@@ -6,6 +6,8 @@
 #include <array>
 #include <iosfwd>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,14 +22,23 @@ struct DriverCommand {
   double acceleration = 0;  // m/s² wanted; what a kinematic car takes in place of pedals
 };
 
-/// What a driver sees: its own car, and who is in front.
+/// Somebody whom a driver is aware of, as it takes him to be now.
+struct Seen {
+  std::uint32_t body = 0;
+  Motion motion;
+  double braking = 0;  // m/s², as far as that can be told
+  double half_length = 2.25, half_width = 0.9;
+};
+/// All whom a driver is aware of.
+using Company = std::vector<Seen>;
+
+/// What a driver knows when it acts: its own car, and who is around.
 struct DriverView {
   SimTime time;
   SimSpan period;  // since the last look
   Motion car;
   double speed = 0;
-  double gap = 1e9;  // m of free road ahead to the next car
-  double leader_speed = 0;
+  std::span<const Seen> company{};
 };
 
 class Driver {
@@ -58,14 +69,18 @@ class FileDriver final : public Driver {
 };
 
 /// How hard to accelerate behind a leader: the intelligent driver model,
-///     a (1 − (v/v0)⁴ − (s*/gap)²),   s* = s0 + v T + v Δv / (2 √(a b)).
+///     a (1 − (v/v0)⁴ − (s*/gap)²),   s* = s0 + v T + v Δv / (2 √(a b)),
+/// but who is too fast slows down in comfort: above v0 the free part is −b (1 − (v0/v)^(4a/b)).
 struct CarFollowing {
   double desired_speed = 13.9;  // v0
   double headway = 1.4;         // T
   double standstill = 2.0;      // s0
   double acceleration = 1.8;    // a
   double braking = 2.5;         // b, comfortable
+  double emergency = 8;         // what it brakes with when nothing less will do
   [[nodiscard]] double operator()(double speed, double gap, double leader_speed) const;
+  /// To stand after so many metres: comfortably where that is enough, as hard as it takes where not.
+  [[nodiscard]] double stopping(double speed, double metres) const;
 };
 
 struct PathDriverSettings {
@@ -76,6 +91,7 @@ struct PathDriverSettings {
   double pedal_gain = 0.25;      // throttle per m/s² wanted, and
   double pedal_integral = 0.15;
   double lateral_acceleration = 3;  // m/s² at most in bends
+  bool drives_on = false;           // does not stop at the end of its path
   CarFollowing follow;
 };
 
@@ -87,12 +103,21 @@ class PathDriver final : public Driver {
   PathDriver(std::vector<Point> path, bool closed, PathDriverSettings settings);
 
   DriverCommand drive(const DriverView& view) override;
+  /// Another way to go, from its beginning, by another driver's habits. Nothing of the old one is left.
+  void begin(std::vector<Point> path, PathDriverSettings settings);
+  /// It is there; drive() finds that too.
+  void be_at(const Vec3& point) { locate(point[0], point[1]); }
   /// Stops before this arc length of the path, as at a red light; infinity: drives on.
   void stop_before(double arc_length) { stop_ = arc_length; }
-  /// Stops before this one too, for somebody else's sake; infinity: nobody is in the way.
+  /// Stops before this one too, because it was warned of somebody; infinity: nobody is in the way.
   void yield_before(double arc_length) { yield_ = arc_length; }
+  /// And before this one, because it sees somebody.
+  void beware_before(double arc_length) { beware_ = arc_length; }
   /// Not faster than this, m/s; infinity: as wanted.
   void limit_speed(double speed) { limit_ = speed; }
+  /// How far ahead of a place of the path a point lies, along the path, if it is on it: at most `beside` aside, and
+  /// `look` ahead.
+  [[nodiscard]] std::optional<double> ahead(double arc, const Vec3& point, double look, double beside = 1.8) const;
   [[nodiscard]] double wanted_speed() const { return settings_.follow.desired_speed; }
   /// The path's point at an arc length.
   [[nodiscard]] Point at(double arc) const;
@@ -101,29 +126,32 @@ class PathDriver final : public Driver {
   /// Metres left of the path (+) or right of it (−) at the last drive().
   [[nodiscard]] double offset() const { return offset_; }
 
-  [[nodiscard]] std::size_t state_size() const override { return 6; }
+  [[nodiscard]] std::size_t state_size() const override { return 7; }
   void save(std::span<double> state) const override;
   void restore(std::span<const double> state) override;
 
  private:
   void locate(double x, double y);
-  [[nodiscard]] double bend_ahead(double look) const;
+  [[nodiscard]] double speed_for_bends(double speed) const;
+  [[nodiscard]] double following(const DriverView& view, const CarFollowing& follow) const;
 
   std::vector<Point> path_;
   std::vector<double> arc_;
   bool closed_;
   PathDriverSettings settings_;
   double travelled_ = -1;  // −1: not yet found
-  double offset_ = 0, integral_ = 0, stop_ = 1e18, yield_ = 1e18, limit_ = 1e18;
+  double offset_ = 0, integral_ = 0, stop_ = 1e18, yield_ = 1e18, beware_ = 1e18, limit_ = 1e18;
 };
 
 /// A driver in the seat of a car (or kinematic car): acts in the first step at or after each multiple of `period`,
 /// before the car does, so add it first.
 class Seat final : public Part {
  public:
-  /// `others`: bodies to keep a distance to, `length` of each; may be empty.
+  /// `others`: bodies that the driver is aware of, wherever they are; may be empty.
   Seat(std::unique_ptr<Driver> driver, Part& car, std::uint32_t body, bool kinematic, SimSpan period,
-       std::vector<std::uint32_t> others = {}, double length = 4.5);
+       const std::vector<std::uint32_t>& others = {});
+  /// From now on it is aware of those whom somebody else fills in before each step.
+  void lend_eyes(const Company& company) { lent_ = &company; }
   void act(Engine& engine, SimSpan dt, Wrenches& wrenches) override;
   [[nodiscard]] Driver& driver() { return *driver_; }
 
@@ -132,14 +160,13 @@ class Seat final : public Part {
   void restore(std::span<const double> state) override { driver_->restore(state); }
 
  private:
-  void look_ahead(const Engine& engine, DriverView& view) const;
   std::unique_ptr<Driver> driver_;
   Part& car_;
   std::uint32_t body_;
   bool kinematic_;
   SimSpan period_;
-  std::vector<std::uint32_t> others_;
-  double length_;
+  Company company_;
+  const Company* lent_ = nullptr;
 };
 
 }  // namespace isochron::world

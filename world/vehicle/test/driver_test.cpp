@@ -129,6 +129,59 @@ TEST(Seat, ActsAtItsPeriodWhateverTheStepAndItsCommandsAreSeen) {
 
 TEST(PathDriver, RefusesAPathOfOnePoint) { EXPECT_THROW(PathDriver({{0, 0}}, false, {}), InputError); }
 
+TEST(PathDriver, InABendItFollowsWhoIsAheadOnItsWayAndNobodyElse) {
+  const PathDriver driver({{0, 0}, {20, 0}, {20, 50}}, false, {});
+  EXPECT_NEAR(driver.ahead(5, {20, 10, 0}, 100).value_or(-1), 25, 1e-9) << "round the corner";
+  EXPECT_FALSE(driver.ahead(5, {40, 0, 0}, 100)) << "straight ahead, but not on its way";
+  EXPECT_FALSE(driver.ahead(15, {5, 0, 0}, 100)) << "behind";
+  EXPECT_FALSE(driver.ahead(5, {20, 40, 0}, 30)) << "too far";
+  const PathDriver round({{0, 0}, {10, 0}, {10, 10}, {0, 10}}, true, {});
+  EXPECT_NEAR(round.ahead(35, {5, 0, 0}, 30).value_or(-1), 10, 1e-9) << "the beginning comes again";
+}
+
+TEST(CarFollowing, StopsInComfortWhereThereIsRoomAndHarderWhereThereIsLess) {
+  const CarFollowing idm;
+  const auto stop = [&](double speed, double metres) {  // how hard at most, and what is left
+    double hardest = 0;
+    for (double t = 0; t < 60; t += 0.02) {
+      const double a = std::min(idm.stopping(speed, metres), 1.0);
+      hardest = std::max(hardest, -a);
+      metres -= 0.02 * speed;
+      speed = std::max(0.0, speed + 0.02 * a);
+    }
+    return std::pair{hardest, metres};
+  };
+  const auto [easy, left] = stop(14, 80);
+  EXPECT_LT(easy, idm.braking + 0.2);
+  EXPECT_NEAR(left, 0, 0.5);
+  const auto [hard, over] = stop(14, 20);
+  EXPECT_GT(hard, 4.5);
+  EXPECT_LT(hard, 6.5);
+  EXPECT_GT(over, -0.8);
+}
+
+/// How much a kinematic car loses or gains in a second, from 15 m/s, at these commands.
+double gained(double steer, double acceleration, double friction) {
+  const ScratchModel model(two_kinematic_cars());
+  World world(load_engine("mujoco", model.path()));
+  KinematicCarSettings settings;
+  settings.start_speed = 15;
+  settings.friction = friction;
+  world.add(std::make_unique<KinematicCar>(world.engine(), "a", settings, std::make_shared<Ground>(world.engine())));
+  EXPECT_TRUE(world.command(world.actuator("a/steer"), steer).ok());
+  EXPECT_TRUE(world.command(world.actuator("a/acceleration"), acceleration).ok());
+  EXPECT_TRUE(world.advance_to(at(1s)).ok());
+  return length(world.engine().motion(1).linear) - 15;
+}
+
+TEST(KinematicCar, BrakesAndPullsNoHarderThanItsTyresAllow) {
+  EXPECT_NEAR(gained(0, -40, 1), -9.81, 0.05);
+  EXPECT_NEAR(gained(0, -40, 0.3), -0.3 * 9.81, 0.05) << "on ice";
+  EXPECT_NEAR(gained(0, 40, 1), 4, 0.05) << "its engine is no rocket";
+  EXPECT_NEAR(gained(0, 40, 0.2), 0.2 * 9.81, 0.05);
+  EXPECT_GT(gained(0.15, -40, 1), -9.5) << "the bend takes its share of the grip";
+}
+
 TEST(KinematicCar, TurnsAtTheBicycleRadius) {
   const ScratchModel model(two_kinematic_cars());
   World world(load_engine("mujoco", model.path()));
