@@ -240,8 +240,10 @@ std::vector<ChannelDefinition> ros_channels(const Scenario& scenario) {
   std::vector<ChannelDefinition> all;
   for (const RosPart& part : ros_parts(scenario)) {
     const auto wire = part.make_wire(part.section);
-    for (const auto& [name, section] : part.section.subscribe) {
-      placed(section.place_of("as"), [&] { all.push_back(channel(part.name, name, wire->types().type(section.as))); });
+    for (const auto& entry : part.section.subscribe) {
+      const Ros2SubscribeSection& heard = entry.second;
+      placed(heard.place_of("as"),
+             [&] { all.push_back(channel(part.name, entry.first, wire->types().type(heard.as))); });
     }
     if (part.writes()) {
       all.push_back({"/programs/" + part.name, {message_name<ProgramEvent>(), ros2msg_schema<ProgramEvent>()}, {}});
