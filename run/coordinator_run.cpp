@@ -485,8 +485,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     how.correspondents.push_back(post.get());
   }
   for (const programs::Correspondent* one : how.correspondents) {
-    names.insert(names.end(), one->names().begin(), one->names().end());
-    speeds.resize(names.size());
+    names.insert(names.end(), one->names().begin(), one->names().end());  // which have no speed
   }
   ProgramRecorder recorder(record, names, speeds, plant.variables(), outputs_of(here));
   RunReport report = isochron::report_of(scenario);
