@@ -1,5 +1,7 @@
 #include "run/scene_messages.hpp"
 
+#include "core/cdr.hpp"
+
 namespace isochron::scene {
 namespace {
 
