@@ -19,6 +19,7 @@
 #include "programs/board/bench/hil_bench.hpp"
 #include "rt/bench/rt_bench.hpp"
 #include "run/bench/autopilot_bench.hpp"
+#include "run/bench/driven_cars_bench.hpp"
 #include "run/bench/flow_run_bench.hpp"
 #include "run/bench/fmu_bench.hpp"
 #include "run/bench/network_bench.hpp"
@@ -63,6 +64,11 @@ void bench_boards_and_autopilots(bench::Report& report) {
   bench::bench_autopilots(report);
 }
 
+void bench_agents_and_programs(bench::Report& report) {
+  bench::bench_agents(report);
+  bench::bench_driven_cars(report);
+}
+
 struct Group {
   const char* name;
   void (*measure)(bench::Report&);
@@ -79,7 +85,7 @@ constexpr Group groups[] = {
     {"rt", bench_rt_and_requests},
     {"v2x", bench::bench_v2x},
     {"links", bench_links},
-    {"agents", bench::bench_agents},
+    {"agents", bench_agents_and_programs},
     {"view", bench::bench_view},
     {"runs", bench_runs},
 };

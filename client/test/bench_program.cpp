@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/client.hpp"
+#include "msg/robot_types.hpp"
 
 using namespace std::chrono_literals;
 
@@ -76,6 +77,14 @@ int main(int count, char** values) {
   }
   if (what == "period") {
     while (robot.wait(isochron::SimSpan::from_ns(number * 1000))) work(1000);
+  }
+  if (what == "drive") {  // a car: two variables read, three written
+    isochron::Motion pose{};
+    double speed = 0;
+    while (robot.wait()) {
+      robot.read_all({{"pose", pose}, {"speed", speed}});
+      robot.write_all({{"steer", 0.0}, {"throttle", speed < 8 ? 0.3 : 0.0}, {"brake", 0.0}});
+    }
   }
   if (what == "requests") {  // as a controller does: some requests each period, and 42 us of computing
     const std::string kind = values[3];

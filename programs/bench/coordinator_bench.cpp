@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/forwarding_plant.hpp"
+#include "programs/bench/bare_switch.hpp"
 #include "programs/bench/empty_plant.hpp"
 #include "programs/coordinator.hpp"
 #include "programs/futex.hpp"
@@ -97,36 +98,6 @@ class OnTheLastCore {
  private:
   cpu_set_t all_;
 };
-
-/// Two processes on one core that wake each other: the least that a switch and back can cost.
-double bare_switch_us() {
-  auto* words = static_cast<std::atomic<std::uint32_t>*>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  const OnTheLastCore core;
-  constexpr int rounds = 5000;
-  const auto wait = [](std::atomic<std::uint32_t>& word, std::uint32_t old) {
-    while (word.load() == old) futex_wait_until(word, old, wall_now() + WallSpan(1s));
-  };
-  const pid_t other = fork();
-  if (other == 0) {
-    for (std::uint32_t i = 0; i < rounds; ++i) {
-      wait(words[0], i);
-      words[16] = i + 1;
-      futex_wake(words[16]);
-    }
-    _exit(0);
-  }
-  const WallTime start = wall_now();
-  for (std::uint32_t i = 0; i < rounds; ++i) {
-    words[0] = i + 1;
-    futex_wake(words[0]);
-    wait(words[16], i);
-  }
-  const double each = us(wall_now() - start) / rounds;
-  waitpid(other, nullptr, 0);
-  munmap(words, 4096);
-  return each;
-}
 
 /// A process that computes and one that interrupts it every millisecond, no more: what the kernel and the machine take
 /// for a preemption, by the computing process's own CPU clock. Gaps over 50 us are the machine's, as in the accounting.
@@ -329,6 +300,35 @@ void heap(Report& report) {
 }
 
 }  // namespace
+
+double bare_switch_us() {
+  auto* words = static_cast<std::atomic<std::uint32_t>*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const OnTheLastCore core;
+  constexpr int rounds = 5000;
+  const auto wait = [](std::atomic<std::uint32_t>& word, std::uint32_t old) {
+    while (word.load() == old) futex_wait_until(word, old, wall_now() + WallSpan(1s));
+  };
+  const pid_t other = fork();
+  if (other == 0) {
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+      wait(words[0], i);
+      words[16] = i + 1;
+      futex_wake(words[16]);
+    }
+    _exit(0);
+  }
+  const WallTime start = wall_now();
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    words[0] = i + 1;
+    futex_wake(words[0]);
+    wait(words[16], i);
+  }
+  const double each = us(wall_now() - start) / rounds;
+  waitpid(other, nullptr, 0);
+  munmap(words, 4096);
+  return each;
+}
 
 void bench_coordinator(Report& report) {
   if (const std::string missing = programs::missing_privileges(); !missing.empty()) {
