@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -116,12 +117,12 @@ class Robot {
   template <Message T>
   requires(!PlainValue<T>) std::optional<T> read(const char* name) {
     std::size_t size = 0;
-    std::vector<std::byte>& buffer = room();
+    const std::span<std::byte> buffer = room();
     const int status =
         isochron_read_message(handle_, name, type_name<T>().c_str(), buffer.data(), buffer.size(), &size, nullptr);
     check(status);
     if (size == 0) return std::nullopt;
-    return decoded<T>(std::span<const std::byte>(buffer).first(size));
+    return decoded<T>(buffer.first(size));
   }
   template <PlainValue T>
   void write(const char* name, const T& value) {
@@ -169,7 +170,7 @@ class Robot {
   std::optional<Received<std::vector<std::uint8_t>>> receive_octets(const char* from, SimTime until = SimTime::zero()) {
     std::int64_t sent = 0;
     std::size_t size = 0;
-    std::vector<std::byte>& buffer = room();
+    const std::span<std::byte> buffer = room();
     const int status =
         isochron_receive(handle_, from, octets_type, buffer.data(), buffer.size(), &size, until.ns(), &sent);
     if (check(status) != ISOCHRON_OK) return std::nullopt;
@@ -194,11 +195,11 @@ class Robot {
       if (size != sizeof value) throw ClientError("a message has another size than its type here");
       return Received<T>{value, SimTime::from_ns(sent)};
     } else {
-      std::vector<std::byte>& buffer = room();
+      const std::span<std::byte> buffer = room();
       const int status = isochron_receive(handle_, from, type_name<T>().c_str(), buffer.data(), buffer.size(), &size,
                                           until.ns(), &sent);
       if (check(status) != ISOCHRON_OK) return std::nullopt;
-      return Received<T>{decoded<T>(std::span<const std::byte>(buffer).first(size)), SimTime::from_ns(sent)};
+      return Received<T>{decoded<T>(buffer.first(size)), SimTime::from_ns(sent)};
     }
   }
 
@@ -206,7 +207,7 @@ class Robot {
   void log(const std::string& text) { check(isochron_log(handle_, text.c_str())); }
 
  private:
-  static constexpr std::size_t largest_message = 512 * 1024;
+  static constexpr std::size_t largest_message = 8 << 20;
 
   /// Kept for each thread, so that a loop does not allocate.
   template <class Variable>
@@ -216,10 +217,10 @@ class Robot {
     for (const Variable& variable : variables) items.push_back(variable.item_);
     return items;
   }
-  /// For a message of any size; one for each thread, since any may call.
-  static std::vector<std::byte>& room() {
-    thread_local std::vector<std::byte> buffer(largest_message);
-    return buffer;
+  /// For a message of any size; one for each thread, since any may call. What is never written to takes no memory.
+  static std::span<std::byte> room() {
+    thread_local const std::unique_ptr<std::byte[]> buffer(new std::byte[largest_message]);
+    return {buffer.get(), largest_message};
   }
   template <class T>
   static T decoded(std::span<const std::byte> bytes) {

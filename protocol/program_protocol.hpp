@@ -31,9 +31,9 @@
 namespace isochron::protocol {
 
 inline constexpr std::uint32_t magic = 0x49534f43;  // "ISOC"
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 inline constexpr std::size_t links_max = 1024;  // what nobody uses costs addresses, no memory
-inline constexpr std::size_t payload_max = 512 * 1024;
+inline constexpr std::size_t payload_max = 8 << 20;  // a picture of 1920 x 1080, or 250,000 points of a scan
 inline constexpr std::size_t ring_size = 32768;
 inline constexpr std::size_t order_size = 65536;
 inline constexpr std::size_t family_max = 256;

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "protocol/program_protocol.hpp"
 #include "run/run.hpp"
 
 namespace isochron {
@@ -83,10 +84,25 @@ class Finder {
       here = here || part == Part::executable || part == Part::library;
       look_at(section, part);
     }
+    for (const auto& [sensor, section] : robot.sensors) {
+      if (!robot.programs.empty() && section.type == world::SensorType::camera) look_at(sensor, section);
+    }
     if (here) return;
     for (const char* key : {"policy", "cores"}) {
       unless_given(robot, key, "no program of `" + name + "` runs on a computer that is simulated here");
     }
+  }
+
+  /// A picture that no program can be handed, known before the run.
+  void look_at(const std::string& name, const SensorSection& camera) {
+    const world::CameraOptions& picture = camera.picture;
+    const std::size_t bytes = std::size_t{picture.width} * picture.height * (picture.depth ? 4 : 3);
+    if (bytes + 1024 <= protocol::payload_max) return;
+    found_.push_back({camera.place_of("picture"),
+                      "the pictures of `" + name + "` have " + std::to_string(bytes) +
+                          " bytes and reach no program, which is handed " + std::to_string(protocol::payload_max) +
+                          " at most; make them smaller",
+                      ""});
   }
 
   void look_at(const ProgramSection& program, Part part) {

@@ -95,12 +95,46 @@ time: {{mode: {mode}}}
         file = self.scenario("repeatable, compute: {modelled: {fixed: 1ms}}")
         self.assertEqual(self.result_of(file, "a.mcap")["digest"], self.result_of(file, "b.mcap")["digest"])
 
-    def test_a_picture_that_does_not_fit_is_refused_by_name(self):
-        result = run("run", self.scenario("callback"), "--json", "--journal", self.path("x.mcap"), "--set",
-                     "robots.uav.sensors.camera.picture.width=640", "--set",
-                     "robots.uav.sensors.camera.picture.height=480")
+    @staticmethod
+    def pictures_of(width, height):
+        return ("--set", f"robots.uav.sensors.camera.picture.width={width}",
+                "--set", f"robots.uav.sensors.camera.picture.height={height}")
+
+    def test_large_pictures_reach_programs(self):
+        for width, height in ((640, 480), (1920, 1080)):
+            self.result_of(self.scenario("callback"), "a.mcap", "--duration", "200ms", *self.pictures_of(width, height))
+            with open(self.path("lines")) as file:
+                self.assertIn(f"image of {width * height * 3} bytes, taken at 40\n", file.readlines())
+
+    def test_programs_in_python_see_arrays(self):
+        with open(self.path("sees.py"), "w") as file:
+            file.write("""import isochron, numpy, sys
+robot, seen = isochron.attach(), set()
+while robot.wait() is not None:
+    image, depth, cloud = robot.read("camera/image"), robot.read("camera/depth"), robot.read("lidar")
+    if image is not None and cloud is not None:
+        pixels, metres, points = numpy.asarray(image), numpy.asarray(depth), numpy.asarray(cloud)
+        seen.add(f"{image.width} x {image.height} {image.encoding} {pixels.shape} {pixels.dtype} at {image.stamp}")
+        seen.add(f"{depth.encoding} {metres.shape} {metres.dtype} {0 < numpy.nanmin(metres) < 100}")
+        seen.add(f"{len(cloud)} points, highest {points['z'].max():.1f}, {sorted(points.dtype.names)[-3:]}")
+        assert bytes(image.data) == pixels.tobytes()
+with open(sys.argv[1], "w") as file:
+    file.write("\\n".join(sorted(seen)))
+""")
+        text = self.SCENARIO.format(model=UAV, program="/usr/bin/python3, sees.py, " + self.path("seen"), mode="callback")
+        self.result_of(self.write("s.yaml", text), "a.mcap", "--duration", "400ms")
+        with open(self.path("seen")) as file:
+            seen = file.read()
+        self.assertIn("32 x 24 rgb8 (24, 32, 3) uint8 at 160000000", seen)
+        self.assertIn("32FC1 (24, 32) float32 True", seen)
+        self.assertRegex(seen, r"16 points, highest -?[0-9.]+, \['x', 'y', 'z'\]")
+
+    def test_a_picture_that_does_not_fit_is_refused_by_name_and_said_before(self):
+        result = run("run", self.scenario("callback"), "--json", "--journal", self.path("x.mcap"), *self.pictures_of(2560, 1440))
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("camera/image has up to", result.stdout)
+        result = run("check", self.scenario("callback"), *self.pictures_of(2560, 1440))
+        self.assertIn("the pictures of `camera` have 14745600 bytes and reach no program", result.stdout + result.stderr)
 
 
 class Vehicles(WorldTest):

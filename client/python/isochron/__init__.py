@@ -11,8 +11,9 @@ one request.
 
 Numbers and arrays of numbers come and go as float, int, or lists of them (numpy arrays where numpy is there and
 `numpy=True`). Poses and small sensors' readings come as objects: `robot.read("imu").angular_velocity`; their `number` is
-0 before the first one, their `stamp` is in nanoseconds. Everything else comes as bytes, pictures and scans as CDR, or as
-None before the first one. All times are seconds as float, or nanoseconds where a name ends with _ns.
+0 before the first one, their `stamp` is in nanoseconds. Pictures, scans and clouds of points come as objects too, or as
+None before the first one: `image = robot.read("camera/image")` has width, height and encoding, and numpy.asarray(image) is
+its pixels without a copy. Everything else comes as bytes. All times are seconds as float, or nanoseconds where a name ends with _ns.
 
 Around runs there is more, which needs numpy: load() reads a journal, run(), replay() and sweep() start the command, and
 start() gives a run to step, to read and to act on.
@@ -20,8 +21,10 @@ start() gives a run to step, to read and to act on.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import re
 import struct
+import threading
 import types
 from typing import Any, Iterable, Mapping
 
@@ -45,6 +48,7 @@ def __getattr__(name):  # a robot program starts quicker without what it does no
 
 _OK, _ENDED, _NOTHING = 1, 0, 2
 _NEVER = 2**63 - 1
+_LARGEST = 8 << 20  # bytes of a value or message
 _FORMATS = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
             "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
 
@@ -65,6 +69,10 @@ _RECORDS = {
     "RangeReading": _HEAD + "range:d min:d max:d",
     "ContactReading": _HEAD + "touching:q contacts:q force:d position:3d normal:3d",
 }
+
+
+# Those of sensors that see, in _seeing.py.
+_LARGE = {"sensor_msgs/msg/Image", "sensor_msgs/msg/LaserScan", "sensor_msgs/msg/PointCloud2"}
 
 
 class Error(RuntimeError):
@@ -115,6 +123,9 @@ def _decode_record(fields, data):
 
 def _decode(type_name, data):
     known = _format(type_name)
+    if known is None and type_name in _LARGE:
+        from . import _seeing
+        return getattr(_seeing, type_name.split("/")[-1])(data)
     if known is None:
         fields = _record(type_name, len(data))
         return data if fields is None else _decode_record(fields, data)
@@ -139,6 +150,7 @@ class Robot:
         self._c = library
         self._handle = handle
         self._described = {}
+        self._rooms = threading.local()
         self._numpy = __import__("numpy") if numpy else None
 
     def wait(self, period: float = 0) -> float | None:
@@ -156,10 +168,10 @@ class Robot:
     def read(self, name: str) -> Any:
         """A variable of the world, sampled at this program's own time; None before a sensor's first reading."""
         type_name, size = self._describe(name)
-        data, there = ctypes.create_string_buffer(size), ctypes.c_size_t()
+        data, there = self._room(), ctypes.c_size_t()
         self._check(self._c.isochron_read_message(self._handle, name.encode(), type_name.encode(), data,
                                                   ctypes.c_size_t(size), ctypes.byref(there), None))
-        return self._value(type_name, data.raw[:there.value])
+        return self._value(type_name, bytes(memoryview(data)[:there.value]))
 
     def read_all(self, names: Iterable[str]) -> dict[str, Any]:
         """Several variables in one request, all sampled at one time, by their names."""
@@ -192,12 +204,11 @@ class Robot:
     def receive(self, sender: str = "", type_name: str = "float64", until: float | None = 0) -> Message | None:
         """The oldest message, or None. Waits until then at most, in seconds; None = for ever."""
         limit = _NEVER if until is None else round(until * 1e9)
-        data = ctypes.create_string_buffer(512 * 1024)
-        size, sent = ctypes.c_size_t(), ctypes.c_int64()
+        data, size, sent = self._room(), ctypes.c_size_t(), ctypes.c_int64()
         status = self._check(self._c.isochron_receive(
             self._handle, sender.encode(), type_name.encode(), data, ctypes.c_size_t(len(data)), ctypes.byref(size),
             ctypes.c_int64(limit), ctypes.byref(sent)))
-        return Message(_decode(type_name, data.raw[:size.value]), sent.value) if status == _OK else None
+        return Message(_decode(type_name, bytes(memoryview(data)[:size.value])), sent.value) if status == _OK else None
 
     @property
     def now(self) -> float:
@@ -212,6 +223,12 @@ class Robot:
     def log(self, text: object) -> None:
         """A line in the journal."""
         self._check(self._c.isochron_log(self._handle, str(text).encode()))
+
+    def _room(self):
+        """For a value of any size, one for each thread. What is never written to takes no memory."""
+        if not hasattr(self._rooms, "largest"):
+            self._rooms.largest = (ctypes.c_char * _LARGEST).from_buffer(mmap.mmap(-1, _LARGEST))
+        return self._rooms.largest
 
     @staticmethod
     def _items(names, described, buffers):
