@@ -4,6 +4,9 @@
 
 #include <cstring>
 
+#include "core/foreign_text.hpp"
+#include "core/log.hpp"
+
 namespace isochron::agents {
 namespace {
 
@@ -122,6 +125,8 @@ void Gatekeeper::answer(Visitor& visitor, const wire::ConnectRequest& request) {
     return say(visitor, reply);
   }
   Admitted admitted = admit_(request, welcome->keys, visitor.stream->peer());
+  const std::string who = foreign_text(request.name(), 200) + " from " + to_string(visitor.stream->peer());
+  inform("agents", who + (admitted.declined.empty() ? " joins" : " is declined: " + admitted.declined));
   if (!admitted.declined.empty()) {
     reply.mutable_decline()->set_reason(admitted.declined);
     reply.mutable_decline()->set_final(admitted.final);

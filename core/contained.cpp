@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/foreign_text.hpp"
+#include "core/log.hpp"
 
 namespace isochron {
 namespace {
@@ -30,7 +31,7 @@ void tell_contained(const char* where, const char* what) noexcept {
   if (!is_new(where)) return;
   try {
     const std::string text = foreign_text(what, 400);
-    std::fprintf(stderr, "isochron: %s: %s; the run goes on. This is a bug in Isochron\n", where, text.c_str());
+    log_line(LogLevel::error, where, text + "; the run goes on. This is a bug in Isochron");
   } catch (...) {
     std::fputs("isochron: out of memory; the run goes on\n", stderr);
   }

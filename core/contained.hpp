@@ -1,6 +1,6 @@
 #pragma once
 // The floor under everything that works for pages, clients and peers: what is thrown there, because of a message that
-// nobody had thought of, ends with that message and not with the run. It is told on stderr, once for each place, and
+// nobody had thought of, ends with that message and not with the run. It is told in the log, once for each place, and
 // counted; a run's report says how often it happened, because each is a bug in Isochron.
 //
 //     thread_ = std::thread([this] { contained_until_done("the page's sockets", [this] { io_->run(); }); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/log.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::link {
@@ -134,6 +135,9 @@ void Federation::after(std::uint32_t who, const Before& before) {
   const bool another = sessions_[who]->life() != before.life;
   if (another && events_.begins_again) events_.begins_again(who);
   if (now == before.state && !another) return;
+  const std::string& name = roster_.names[who];
+  if (now == Session::State::joined) inform("network", name + " is there");
+  if (now == Session::State::left || now == Session::State::refused) inform("network", name + " has left");
   if (now == Session::State::joined && sessions_[who]->holed()) rerouted(who);
   if (now == Session::State::joined && events_.joined) events_.joined(who);
   if ((now == Session::State::left || now == Session::State::refused) && events_.left) events_.left(who);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/log.hpp"
 #include "core/time_text.hpp"
 
 namespace isochron::programs {
@@ -136,6 +137,7 @@ void Answers::left(std::uint32_t program, SimTime at) {
   const std::string how = m.process->how().empty() ? "ended" : m.process->how();
   m.figures.ended = how + " at " + to_string(at);
   m.figures.failed = m.process->failed();
+  if (logs(LogLevel::info)) inform("programs", m.name + " " + m.figures.ended);
   m.figures.last_state = "its last request was " +
                          (m.last_ask == Ask::call ? System::name_of(m.last_call) : name_of(m.last_ask)) + " at " +
                          to_string(m.last_request);

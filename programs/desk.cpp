@@ -1,5 +1,6 @@
 #include "programs/desk.hpp"
 
+#include "core/log.hpp"
 #include "core/own_name.hpp"
 #include "core/time_text.hpp"
 
@@ -95,6 +96,7 @@ void Desk::fault(std::uint32_t party, SimTime at, const std::string& what) {
   if (figures.faults.size() < faults_kept) {
     figures.faults.push_back(parties_[party].spec.name + " at " + to_string(at) + ": " + what);
   }
+  if (logs(LogLevel::info)) inform("programs", parties_[party].spec.name + " at " + to_string(at) + ": " + what);
   tell(party, Kind::fault, at, nobody, bytes_of(what));
 }
 

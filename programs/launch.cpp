@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "core/log.hpp"
 #include "core/time_text.hpp"
 #include "programs/futex.hpp"
 
@@ -52,6 +53,7 @@ void Launch::start() {
     if (!m->cost.measured() && all_.members.size() < cores) m->channel->set_patience(looks_before_sleeping);
     m->watched = watched.size();
     watched.push_back({m->name, m->process->output(), m->process->pid_descriptor()});
+    if (logs(LogLevel::info)) inform("programs", m->name + " is process " + std::to_string(m->process->pid()));
   }
   all_.watcher =
       std::make_unique<Watcher>(std::move(watched), all_.bell, options.output_kept, options.show_output, true);

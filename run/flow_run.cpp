@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "core/log.hpp"
 #include "core/nearest_name.hpp"
 #include "link/dds/dds_carrier.hpp"
 #include "link/faults.hpp"
@@ -61,8 +62,8 @@ flow::Options flow_options(const Scenario& scenario, RunWatch& watch, FlowRecord
   options.on_stall = [&notes, &recorder, &watch, nodes](const flow::WaitForGraph& graph) {
     const std::string text = to_string(graph);
     const bool all = graph.size() >= nodes;
-    std::fprintf(stderr, "%s; who waits for whom:\n%s\n", all ? "nothing moves" : "a part of the nodes does not move",
-                 text.c_str());
+    warn("flows",
+         std::string(all ? "nothing moves" : "a part of the nodes does not move") + "; who waits for whom:\n" + text);
     watch.control().stalled(text);
     notes.push_back((all ? "nothing moved:\n" : "a part of the nodes did not move:\n") + text);
     recorder.stalled(graph);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "bridge/ros2/names.hpp"
 #include "core/foreign_text.hpp"
+#include "core/log.hpp"
 #include "core/nearest_name.hpp"
 #include "run/ros2_frames.hpp"
 #include "run/ros_variables.hpp"
@@ -227,8 +227,7 @@ void RosBridge::await_others() {
     if (missing.empty() || watch_->stopping()) return;
     if (!told && wall_->now() - since > WallSpan(800ms)) {
       const std::string where = wire_->where();
-      std::fprintf(stderr, "the run has not begun:%s\n%s", missing.c_str(),
-                   where.empty() ? "" : ("  (" + where + ")\n").c_str());
+      warn(name_, "the run has not begun:" + missing + (where.empty() ? "" : "\n  (" + where + ")"));
       told = true;
     }
     wall_->sleep_until(wall_->now() + 10ms);
@@ -240,9 +239,9 @@ void RosBridge::close() {
   wire_->close();
   for (const Inbox& inbox : inboxes_) {
     if (inbox.dropped == 0) continue;
-    std::fprintf(stderr, "%s: %llu messages of %s were dropped: more came between two ticks than its depth, %zu\n",
-                 name_.c_str(), static_cast<unsigned long long>(inbox.dropped), inbox.topic.c_str(),
-                 inbox.qos.depth == 0 ? most_kept : inbox.qos.depth);
+    warn(name_, std::to_string(inbox.dropped) + " messages of " + inbox.topic +
+                    " were dropped: more came between two ticks than its depth, " +
+                    std::to_string(inbox.qos.depth == 0 ? most_kept : inbox.qos.depth));
   }
 }
 
@@ -305,7 +304,7 @@ void RosBridge::news(const std::string& what) {
 
 /// On the terminal, and in the journal.
 void RosBridge::tell(const std::string& what, SimTime now, Taker& taker) {
-  std::fprintf(stderr, "%s: %s\n", name_.c_str(), foreign_text(what).c_str());
+  warn(name_, foreign_text(what));
   const auto write = [&](std::byte* target) {
     cdr::Writer writer(target);
     writer.put(now);

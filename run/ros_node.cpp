@@ -1,7 +1,7 @@
 #include "run/ros_node.hpp"
+#include "core/log.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace isochron {
 namespace {
@@ -81,8 +81,8 @@ void RosNode::tick(Tick& tick, SimTime now) {
 void RosNode::took(std::size_t subscription, SimTime at, std::span<const std::byte> cdr) {
   const auto output = static_cast<std::uint32_t>(first_ + subscription);
   if (send_cdr(output, at, cdr)) return;
-  std::fprintf(stderr, "%s: what came for %s is no %s; dropped\n", bridge_.name().c_str(),
-               output_info(output).name.c_str(), output_type(output).name.c_str());
+  warn(bridge_.name(), "what came for " + std::string(output_info(output).name) + " is no " +
+                           std::string(output_type(output).name) + "; dropped");
 }
 
 void RosNode::write(std::uint32_t variable, SimTime at, std::span<const double> values) {

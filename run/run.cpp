@@ -1,6 +1,8 @@
 #include "run/run.hpp"
 
 #include "core/build_parts.hpp"
+#include "core/log.hpp"
+#include "core/time_text.hpp"
 #include "run/expectations.hpp"
 #include "run/ros_wire.hpp"
 #include "run/runners.hpp"
@@ -164,7 +166,11 @@ RunReport run_planned(const Scenario& scenario, const RunOptions& options, Clock
   const Runner runner = runner_for(scenario);
   if (options.node.empty()) {
     check_expected(scenario);
+    inform("run",
+           scenario.name + " begins, for " + to_string(scenario.duration) + ", seed " + std::to_string(scenario.seed));
     RunReport report = runner.run(scenario, options, clock, disk, watch);
+    inform("run", scenario.name + ": " + to_string(report.end) + (report.why.empty() ? "" : ", " + report.why) +
+                      ", after " + to_string(report.simulated));
     const bool has_links = scenario.time.mode == Mode::heartbeat || report.hil;
     if (!has_links && to_faults(scenario.faults, 1).any()) {
       report.notes.push_back("faults: this run has no network link, so none was disturbed");

@@ -137,6 +137,7 @@ struct RunReport {
   [[nodiscard]] double real_time_factor() const;
   [[nodiscard]] double coordination_share() const;
 };
+const char* to_string(RunReport::End end);
 /// One JSON object, as `isochron run --json` ends with.
 std::string to_json(const RunReport& report);
 /// A JSON array, as the report has it under `expectations`.

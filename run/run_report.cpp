@@ -5,9 +5,6 @@
 #include "run/verdict.hpp"
 
 namespace isochron {
-namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* to_string(RunReport::End end) {
   switch (end) {
@@ -22,6 +19,10 @@ const char* to_string(RunReport::End end) {
   }
   return "";
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
 
 template <class C>
 double plain(Span<C> span) {

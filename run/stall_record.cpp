@@ -1,6 +1,6 @@
 #include "run/stall_record.hpp"
 
-#include <cstdio>
+#include "core/log.hpp"
 
 namespace isochron {
 
@@ -14,7 +14,7 @@ void StallRecord::tell(std::vector<WaitRecord> lines) {
             (line.whom.empty() ? "" : ", because of " + line.whom);
     record_.producer().write(*channel_, std::max(line.at, SimTime::zero()), line);
   }
-  std::fprintf(stderr, "nothing moves; who waits for whom:\n%s\n", text.c_str());
+  warn("run", "nothing moves; who waits for whom:\n" + text);
   watch_.control().stalled(text);
   notes_.push_back("nothing moved:\n" + text);
 }

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "apps/isochron/child_process.hpp"
+#include "apps/isochron/terminal.hpp"
 
 namespace isochron::app {
 namespace {
@@ -65,7 +66,7 @@ class Bench {
     const double took = seconds_since(begin);
     if (child->well()) return {took, text_of(path("out"))};
     const std::string why = text_of(path("err"));
-    std::fprintf(stderr, "%s %s: %s\n", words[0].c_str(), words[1].c_str(), why.substr(0, 2000).c_str());
+    say(words[0] + " " + words[1] + ": " + why.substr(0, 2000) + "\n");
     return {NAN, ""};
   }
   /// This very command.

@@ -11,6 +11,7 @@
 #include "apps/isochron/child_process.hpp"
 #include "apps/isochron/portable_math.hpp"
 #include "apps/isochron/run_watched.hpp"
+#include "apps/isochron/terminal.hpp"
 #include "apps/isochron/trust.hpp"
 #include "core/time_text.hpp"
 #include "journal/diff.hpp"
@@ -257,7 +258,7 @@ class BranchRunner {
     });
     const RunReport report = run_scenario(scenario_, how, clock, disk, watch);
     if (!not_same.empty()) {
-      std::fprintf(stderr, "%s\n", not_same.c_str());
+      say(not_same + "\n");
       return 1;
     }
     return leave_report(report, files_[i]);

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/log_sink.hpp"
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/python_path.hpp"
 #include "apps/isochron/terminal.hpp"
@@ -21,6 +22,11 @@ int main(int argc, char** argv) {
       "Exit codes: 0 fine, 1 the answer is no (runs differ, an expectation is violated), 2 bad input, 3 the run "
       "failed,\n"
       "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
+  int verbose = 0;
+  std::string log_file;
+  cli.add_flag("-v,--verbose", verbose, "say what is being done; -vv: in detail")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Sum);
+  cli.add_option("--log", log_file, "keep all that is said on the way, in detail, as a JSON object on each line");
   app::Action action;
   app::add_run(cli, action);
   app::add_replay(cli, action);
@@ -44,8 +50,13 @@ int main(int argc, char** argv) {
   app::add_bench(cli, action);
   app::add_reference(cli, action);
   app::add_completion(cli, action);
+  for (CLI::App* verb : cli.get_subcommands({})) verb->fallthrough();
   try {
     cli.parse(argc, argv);
+    const app::CommandLog log(verbose > 1    ? LogLevel::detail
+                              : verbose == 1 ? LogLevel::info
+                                             : LogLevel::warning,
+                              log_file);
     return action();
   } catch (const CLI::ParseError& error) {
     const int code = cli.exit(error);

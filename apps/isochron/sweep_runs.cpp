@@ -362,7 +362,7 @@ int work_on(const SweepPlan& plan, const std::vector<SweepPoint>& points, const 
       std::filesystem::remove(base + ".log", none);
     }
     if (!told) {
-      std::fprintf(stderr, "%s cannot be written: %s\n", results.c_str(), std::strerror(errno));
+      say(results + " cannot be written: " + std::strerror(errno) + "\n");
       return exit_failed;
     }
     if (stopped) return exit_interrupted;

@@ -87,7 +87,7 @@ int judge_journal(const std::string& file, const std::string& expect_file) {
     print(json_text(report) + "\n");
     return expect::all_held(outcomes) ? exit_fine : exit_no;
   } catch (const std::exception& error) {
-    std::fputs((std::string(error.what()) + "\n").c_str(), stderr);
+    say(std::string(error.what()) + "\n");
     return exit_bad_input;
   }
 }

@@ -51,6 +51,38 @@ class CheckTest(unittest.TestCase):
         self.assertIn("/nowhere/s.yaml: cannot be read: No such file", result.stderr)
 
 
+class LogTest(unittest.TestCase):
+    SCENARIO = """name: said
+duration: 50ms
+world: {model: %s}
+robots: {prey: {programs: {quits: {run: [/bin/true], clock: virtual, on_exit: go-on}}}}
+time: {mode: consistent}
+"""
+
+    def test_what_is_done_is_shown_on_wish_and_kept_in_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, log = os.path.join(folder, "s.yaml"), os.path.join(folder, "log.jsonl")
+            ships = os.path.join(os.path.dirname(__file__), "..", "..", "models", "ships.xml")
+            with open(scenario, "w") as file:
+                file.write(self.SCENARIO % os.path.abspath(ships))
+            command = ("run", scenario, "--journal", os.path.join(folder, "j.mcap"))
+            silent = run(*command, "--log", log)
+            self.assertEqual(silent.returncode, 0, silent.stderr)
+            self.assertNotIn("is process", silent.stderr)
+            with open(log) as file:
+                lines = [json.loads(line) for line in file]
+            self.assertEqual({line["level"] for line in lines}, {"info"}, lines)
+            said = [(line["part"], line["text"]) for line in lines]
+            self.assertEqual(said[0], ("run", "said begins, for 50 ms, seed 0"))
+            self.assertTrue(any(part == "programs" and "prey/quits is process" in text for part, text in said), said)
+            self.assertEqual(said[-1], ("run", "said: finished, after 50 ms"))
+            self.assertIn("prey/quits is process", run("-v", *command).stderr)
+            self.assertIn("said begins", run(*command, "-v").stderr)  # behind the verb as well
+            refused = run(*command, "--log", os.path.join(folder, "no", "log"))
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("No such file", refused.stderr)
+
+
 class UsageTest(unittest.TestCase):
     def test_no_verb_and_unknown_verbs_are_bad_input(self):
         self.assertEqual(run().returncode, 2)
