@@ -70,6 +70,7 @@ void Arrivals::asked(std::uint32_t program, std::uint32_t link) {
                                                                 : m.cost.of_request(ask, m.spec.best_effort));
   }
   m.pending = std::move(pending);
+  if (!m.cost.measured()) placement_.asked(m);
   all_.timeline->arrived(program, in_order(ask), ask == protocol::Ask::call);
 }
 
@@ -91,6 +92,7 @@ void Arrivals::blocked(Member& m) {
 
 void Arrivals::ended(std::uint32_t program) {
   Member& m = *all_.members[program];
+  placement_.ended(m);
   if (m.starts_up()) charge_start_up(m, *all_.timeline);
   if (m.cost.measured()) tapes_.take_last_values(program);
   Pending pending;
@@ -109,7 +111,7 @@ void Arrivals::await(std::uint32_t program) {
   const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
   if (collect()) return;
   watch.was(&Accounting::coordination);
-  for (const WallTime end = watch.last() + awake; wall_now() < end;) {
+  for (const WallTime end = watch.last() + awake; !placement_.anybody_at_home() && wall_now() < end;) {
     if (bell.rings.load(std::memory_order_acquire) != rings) break;
   }
   futex_wait_until(bell.rings, rings, wall_now() + (all_.boards != nullptr ? look_beside_boards : look));

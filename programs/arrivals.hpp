@@ -6,6 +6,7 @@
 // Threads: the coordinator's.
 
 #include "programs/execution.hpp"
+#include "programs/placement.hpp"
 #include "programs/program_limits.hpp"
 #include "programs/tapes.hpp"
 
@@ -13,7 +14,8 @@ namespace isochron::programs {
 
 class Arrivals {
  public:
-  Arrivals(Ensemble& all, Tapes& tapes, ProgramLimits& limits) : all_(all), tapes_(tapes), limits_(limits) {}
+  Arrivals(Ensemble& all, Tapes& tapes, ProgramLimits& limits)
+      : all_(all), tapes_(tapes), limits_(limits), placement_(all) {}
 
   /// The turn of a measured program is over.
   void turn_over(const Execution::Over& turn);
@@ -34,6 +36,7 @@ class Arrivals {
   Ensemble& all_;
   Tapes& tapes_;
   ProgramLimits& limits_;
+  Placement placement_;
 };
 
 }  // namespace isochron::programs

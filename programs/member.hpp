@@ -74,6 +74,12 @@ struct Member {
   WallTime stalled_wall;
   std::optional<CpuTime> blocked_at;  // seen blocked once, when it had executed this
   std::optional<Silence> silence;     // since it was last let go, for those that run freely
+  struct Turns {                      // between its requests, for Placement
+    std::uint32_t count = 0;
+    CpuTime cpu;
+    bool seen = false;
+    bool at_home = false;
+  } turns;
   bool limit_struck = false;
   std::uint64_t requests_at_once = 0;
   std::uint32_t at_once = 0;  // calls that were answered at once while other threads could run

@@ -1,6 +1,7 @@
 // One robot program with many behaviours, good and bad; the first argument chooses.
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -261,6 +262,21 @@ void lists_nonsense() {  // several variables whose list or values are anything
   robot.log("it is all the same to me");
   robot.wait(10ms);
 }
+// Computes so many microseconds each time, and says in the end how many cores of this machine it may use.
+void dwells() {
+  auto robot = isochron::attach();
+  const auto us = std::chrono::microseconds(std::atoi(arguments.at(0).c_str()));
+  for (int i = 0; i < 200 && robot.wait(1ms); ++i) {
+    const auto end = std::chrono::steady_clock::now() + us;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  }
+  cpu_set_t cores;
+  sched_getaffinity(0, sizeof cores, &cores);
+  robot.log(std::to_string(CPU_COUNT(&cores)));
+  while (robot.wait(1ms)) {
+  }
+}
 void silent() {
   for (;;) pause();
 }
@@ -278,6 +294,7 @@ const std::map<std::string, std::function<void()>> behaviours{
     {"spin", spin},
     {"spin_deaf", spin_deaf},
     {"crash", crash},
+    {"dwells", dwells},
     {"quit", quit},
     {"forks", forks},
     {"prints", prints},

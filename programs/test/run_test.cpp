@@ -1,4 +1,6 @@
 // Whole runs with real processes: what computing costs, and in which order things happen.
+#include <sched.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -52,6 +54,22 @@ TEST(CoordinatorRun, AnActivationThatEndsAfterItsDeadlineMissesIt) {
   EXPECT_EQ(first->at, at(2ms));
   controller.best_effort = true;
   EXPECT_EQ(run({robot("a", {controller})}, 100ms).of("a/controller").missed, 0u);
+}
+
+TEST(CoordinatorRun, ProgramsWithShortTurnsComeToItsCoreAndOthersHaveAll) {
+  const auto cores = std::thread::hardware_concurrency();
+  if (cores < 2) GTEST_SKIP() << "there is one core";
+  std::vector<RobotSpec> robots{robot("thinker", {program("computes", {"dwells", "300"}, ZeroCompute{})})};
+  for (std::uint32_t i = 0; i < cores; ++i) {
+    robots.push_back(robot("r" + std::to_string(i), {program("quick", {"dwells", "0"}, ZeroCompute{})}));
+  }
+  const auto r = run(robots, 250ms);
+  ASSERT_TRUE(r.outcome.completed) << r.outcome.why_ended;
+  EXPECT_EQ(r.logs(0), std::vector<std::string>{std::to_string(cores)});
+  for (std::uint32_t i = 1; i <= cores; ++i) EXPECT_EQ(r.logs(i), std::vector<std::string>{"1"});
+  cpu_set_t own;
+  sched_getaffinity(0, sizeof own, &own);
+  EXPECT_EQ(CPU_COUNT(&own), static_cast<int>(cores));  // and so does the coordinator's thread, afterwards
 }
 
 TEST(CoordinatorRun, AccountingAddsUp) {
