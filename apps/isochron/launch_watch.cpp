@@ -194,6 +194,8 @@ void LaunchWatch::end_what_failed() {
   for (; interrupts_ < InterruptGuard::count(); ++interrupts_) interrupts_ == 0 ? stop() : kill();
   if (now > kill_at_) kill();
   if (kill_at_ != Time::max()) return;
+  // Who was lost since look_for_lost() is started again the next time round; until it gives up nobody has failed.
+  if (run_.scenario.network.restarts > 0 && !over_) return;
   for (const auto& node : nodes_) {
     if (!node->ended() || node->well()) continue;
     stop_at_ = std::min(stop_at_, node->never_began() ? now : now + patience_);
