@@ -9,13 +9,14 @@ import { Plots } from "./plots.js";
 import { Radio } from "./radio.js";
 import { Schedule } from "./schedule.js";
 import { Sensors } from "./sensors.js";
+import { Signals } from "./signals.js";
 import { connectSteering } from "./steer.js";
 import { ALL, NOBODY, World3D } from "./world3d.js";
 import { showVerdicts, timeInAddress } from "./verdicts.js";
 
 const $ = (id) => document.getElementById(id);
 const run = { time: 0, playing: false, speed: 1, atLiveEnd: true, paused: false };
-let about, world, frames, plots, schedule, sensors, radio, socket;
+let about, world, frames, plots, schedule, sensors, radio, signals, socket;
 
 // ---- theme ----
 
@@ -122,7 +123,7 @@ function showMoment() {
   plots.at(run.time);
   schedule.at(run.time);
   sensors.at(run.time);
-  radio.at(run.time).catch((error) => console.warn(String(error)));
+  for (const part of [radio, signals]) part.at(run.time).catch((error) => console.warn(String(error)));
   if (!about.live) showRecordedPeople();
 }
 
@@ -312,7 +313,7 @@ async function start() {
   const known = knownRun(); // its answer is on the way while the world is set up
   const dark = !window.matchMedia("(prefers-color-scheme: light)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  world = new World3D($("view3d"), $("labels"));
+  world = new World3D($("view3d"), $("labels"), $("minimap"));
   world.setTheme(dark);
   await known;
   frames = about.live ? new LiveFrames(about.bodies.length) : new RecordedFrames(about.bodies.length, about.end_s);
@@ -325,6 +326,7 @@ async function start() {
   schedule = new Schedule($("lanes"), seek, about.live);
   showLanes();
   radio = new Radio(about.channels, world);
+  signals = new Signals(about.channels, world);
   sensors = new Sensors(about.channels, world, $("pictures"));
   $("rays").parentElement.hidden = !sensors.any;
   showFacts();

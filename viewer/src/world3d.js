@@ -1,57 +1,25 @@
 // The 3D picture: bodies from the scene that the journal has inside, placed by frames, with trails and a camera that
 // may follow one of them. It is drawn when something has changed, not all the time.
 import {
-  Box3, BoxGeometry, BufferAttribute, BufferGeometry, Color, CylinderGeometry, DoubleSide, GridHelper, Group,
-  InstancedMesh, LineBasicMaterial, LineSegments, Matrix4, Mesh, PerspectiveCamera, Points, PointsMaterial, Quaternion,
-  Scene, ShaderMaterial, SphereGeometry, Vector3, WebGLRenderer,
+  Box3, BufferAttribute, BufferGeometry, Color, Group, InstancedMesh, LineBasicMaterial, LineSegments, Mesh, PerspectiveCamera, Points,
+  PointsMaterial, Quaternion, Scene, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
+import { Labels } from "./labels.js";
+import { materialOf } from "./materials.js";
+import { Minimap } from "./minimap.js";
+import { CarLamps, SignalLamps } from "./motion.js";
+import { Scenery, groundOf } from "./scenery.js";
+import { WHEELS, carOf, drawTogether, makeUnits, rotorMeshes, rotorsOf, shaped, wheelOf } from "./shapes.js";
 
 const TRAIL_POINTS = 2400; // of all bodies
 const TRAIL_EVERY_MS = 100;
 const FLASH_MS = 250;
+const ROTOR_TURNS = 37; // radians a second: as fast as one can see
+const UP = new Vector3(0, 0, 1), TURN = new Quaternion();
 export const NOBODY = -1, ALL = -2;
 export const PALETTE = ["#4fb3ff", "#ff8a5b", "#5fd38a", "#d98cff", "#ffd166", "#ff6b9d", "#5ee0d8", "#a5b4fc", "#c0ca33", "#f87171"];
 
-const materials = new Map();
-/**
- * Light from the sky and the sun, reckoned at the corners of a shape and not at every pixel: half of the machines that
- * this runs on have no graphics card. Colours are in the vertices, so that all of one transparency share a material.
- */
-function materialOf(alpha) {
-  const key = alpha.toFixed(3);
-  if (!materials.has(key)) {
-    const material = new ShaderMaterial({
-      vertexColors: true,
-      transparent: alpha < 1,
-      side: alpha < 1 ? DoubleSide : undefined,
-      uniforms: { alpha: { value: alpha } },
-      vertexShader: `
-        varying vec3 shade;
-        void main() {
-          vec4 place = vec4(position, 1.0);
-          vec3 up = normal;
-          #ifdef USE_INSTANCING
-            place = instanceMatrix * place;
-            up = mat3(instanceMatrix) * up;
-          #endif
-          up = normalize(mat3(modelMatrix) * up);
-          float sun = max(0.0, dot(up, vec3(0.432, -0.259, 0.864)));
-          shade = color * (0.62 + 0.16 * up.z + 0.34 * sun);
-          gl_Position = projectionMatrix * viewMatrix * modelMatrix * place;
-        }`,
-      fragmentShader: `
-        varying vec3 shade;
-        uniform float alpha;
-        void main() { gl_FragColor = vec4(shade, alpha); }`,
-    });
-    materials.set(key, material);
-  }
-  return materials.get(key);
-}
-
-const unitBox = new BoxGeometry(1, 1, 1);
 /** Whether a graphics card draws, and not the processor, for which smooth edges are dear. */
 function hasGraphicsCard() {
   const probe = document.createElement("canvas").getContext("webgl2");
@@ -63,46 +31,7 @@ function hasGraphicsCard() {
 const GRAPHICS_CARD = hasGraphicsCard();
 const ROUND = GRAPHICS_CARD ? 24 : 12; // corners of a circle
 
-const unitSphere = new SphereGeometry(0.5, ROUND, ROUND / 2);
-const unitCylinder = new CylinderGeometry(0.5, 0.5, 1, ROUND).rotateX(Math.PI / 2); // along z
-
-/** A shape where its entity has it, in its colour. */
-function shaped(geometry, { pose, size, color }) {
-  const made = geometry.clone();
-  made.deleteAttribute("uv");
-  if (pose) {
-    const { position: p, orientation: q } = pose;
-    const scale = size ? new Vector3(size.x, size.y, size.z) : new Vector3(1, 1, 1);
-    made.applyMatrix4(new Matrix4().compose(new Vector3(p.x, p.y, p.z), new Quaternion(q.x, q.y, q.z, q.w), scale));
-  }
-  const colours = new Float32Array(made.attributes.position.count * 3);
-  for (let i = 0; i < colours.length; i += 3) colours.set([color.r, color.g, color.b], i);
-  made.setAttribute("color", new BufferAttribute(colours, 3));
-  return made;
-}
-function triangles(primitive) {
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array(primitive.points.flatMap((p) => [p.x, p.y, p.z])), 3));
-  geometry.setIndex(new BufferAttribute(new Uint32Array(primitive.indices), 1));
-  geometry.computeVertexNormals();
-  return geometry;
-}
-/** All shapes that move together, in as few meshes as may be: a picture costs by the mesh. */
-function drawTogether(entities) {
-  const byAlpha = new Map();
-  const add = (geometry, primitive) => {
-    const alpha = primitive.color.a;
-    if (!byAlpha.has(alpha)) byAlpha.set(alpha, []);
-    byAlpha.get(alpha).push(shaped(geometry, primitive));
-  };
-  for (const entity of entities) {
-    for (const cube of entity.cubes) add(unitBox, cube);
-    for (const sphere of entity.spheres) add(unitSphere, sphere);
-    for (const cylinder of entity.cylinders) add(unitCylinder, cylinder);
-    for (const list of entity.triangles) add(triangles(list), list);
-  }
-  return [...byAlpha].map(([alpha, shapes]) => new Mesh(mergeGeometries(shapes), materialOf(alpha)));
-}
+const UNITS = makeUnits(ROUND);
 
 /** The colour of an entity's first shape, if it is a colour and not grey. */
 function colourOf(entity) {
@@ -113,28 +42,40 @@ function colourOf(entity) {
   return `#${new Color().setRGB(r, g, b, "srgb").lerp(new Color("#ffffff"), 0.25).getHexString()}`;
 }
 
-/** Keeps the picture smooth on a slow machine: fewer pixels while frames come late. */
+/** Keeps the picture smooth on a slow machine: fewer pixels while frames come late, and all of them when nothing moves. */
 class Sharpness {
   constructor(renderer) {
     this.renderer = renderer;
     this.most = Math.min(window.devicePixelRatio, 2);
-    this.least = this.most * (GRAPHICS_CARD ? 0.5 : 0.35);
+    this.still = GRAPHICS_CARD ? this.most : Math.max(1.5, this.most); // of a picture that stays, with smooth edges
+    this.least = this.most * 0.5;
     this.ratio = this.most;
-    if (!GRAPHICS_CARD) renderer.domElement.style.imageRendering = "pixelated"; // smoothing would be the processor's work too
     this.late = 0;
     this.before = 0;
     renderer.setPixelRatio(this.ratio);
+  }
+  #use(ratio) {
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
   }
   /** Call for each picture, before it is drawn. */
   drawn(now) {
     const passed = now - this.before;
     this.before = now;
-    if (passed > 250) return; // nothing moved meanwhile
-    this.late = Math.max(0, this.late + (passed > 30 ? 1 : -1));
-    if (this.late < 12 || this.ratio <= this.least) return;
-    this.late = 0;
-    this.ratio *= 0.8;
-    this.renderer.setPixelRatio(this.ratio);
+    if (passed < 250) {
+      this.late = Math.max(0, this.late + (passed > 30 ? 1 : -1));
+      if (this.late >= 12 && this.ratio > this.least) {
+        this.late = 0;
+        this.ratio *= 0.85;
+      }
+    }
+    this.#use(this.ratio);
+  }
+  /** Whether nothing has moved for a moment and the picture is not as good as it can be. */
+  canBeBetter(now) {
+    return now - this.before > 200 && this.renderer.getPixelRatio() < this.still;
+  }
+  best() {
+    this.#use(this.still);
   }
 }
 
@@ -184,12 +125,17 @@ class Trails {
 }
 
 export class World3D {
-  constructor(canvas, labels) {
+  constructor(canvas, labels, minimap) {
     this.canvas = canvas;
-    this.labels = labels;
-    this.renderer = new WebGLRenderer({ canvas, antialias: GRAPHICS_CARD, powerPreference: "high-performance" });
+    this.labels = new Labels(labels);
+    this.renderer = new WebGLRenderer({ canvas, antialias: GRAPHICS_CARD, stencil: true, powerPreference: "high-performance" });
     this.sharpness = new Sharpness(this.renderer);
     this.scene = new Scene();
+    this.scenery = new Scenery(this.scene);
+    this.lamps = new CarLamps(this.scene);
+    this.signals = new SignalLamps(this.scene, UNITS.sphere);
+    this.minimap = new Minimap(minimap, (x, y) => this.#goTo(x, y));
+    this.rotors = [];
     this.camera = new PerspectiveCamera(45, 1, 0.01, 5000);
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(6, -8, 6);
@@ -199,7 +145,6 @@ export class World3D {
     this.groups = [];
     this.crowds = []; // bodies that look alike
     this.trails = null;
-    this.tags = [];
     this.overlays = new Group();
     this.scene.add(this.overlays);
     this.flashes = [];
@@ -223,20 +168,14 @@ export class World3D {
   }
 
   setTheme(dark) {
-    this.scene.background = new Color(dark ? "#0d1218" : "#eef2f6");
-    this.dark = dark;
-    this.#grid();
+    this.scenery.setTheme(dark);
+    this.minimap.drawnAt = -Infinity;
     this.dirty = true;
   }
-  #grid() {
-    if (this.grid) this.scene.remove(this.grid);
-    const cell = 10 ** Math.round(Math.log10(Math.max(this.size, 1e-6)) - 0.7);
-    const cells = 40;
-    this.cell = cell;
-    this.grid = new GridHelper(cell * cells, cells, this.dark ? 0x3a4654 : 0xa8b4c0, this.dark ? 0x1f2833 : 0xd3dbe3);
-    this.grid.rotation.x = Math.PI / 2;
-    this.grid.position.z = -0.003;
-    this.scene.add(this.grid);
+  #goTo(x, y) {
+    const { target } = this.controls;
+    this.#shift(new Vector3(x - target.x, y - target.y, 0));
+    this.dirty = true;
   }
 
   /** `names`: the bodies in the order of the frames; `update`: a SceneUpdate or null. */
@@ -251,68 +190,117 @@ export class World3D {
     let hue = 0;
     this.colours = names.map(() => PALETTE[hue++ % PALETTE.length]);
     if (update) {
+      const { ground, rest } = groundOf(update.entities);
+      this.scenery.setGround(ground);
       const ofFrame = new Map();
-      for (const entity of update.entities) {
+      for (const entity of rest) {
         const index = names.indexOf(entity.frame_id);
         if (index >= 0) this.colours[index] = colourOf(entity) ?? this.colours[index];
         ofFrame.set(index, [...(ofFrame.get(index) ?? []), entity]);
       }
-      for (const mesh of drawTogether(ofFrame.get(-1) ?? [])) this.scene.add(mesh);
+      for (const mesh of drawTogether(ofFrame.get(-1) ?? [], UNITS)) this.#put(mesh, this.scene);
       this.#buildBodies(ofFrame);
+      this.lamps.finish();
+      this.signals.finish();
     } else {
       names.forEach((_, i) => {
         const { r, g, b } = new Color(this.colours[i]).convertLinearToSRGB();
-        const ball = new Mesh(shaped(unitSphere, { color: { r, g, b } }), materialOf(1));
+        const ball = new Mesh(shaped(UNITS.sphere, { color: { r, g, b } }), materialOf(1));
         ball.name = "ball";
         this.groups[i].add(ball);
       });
       this.balls = true;
     }
     // Trails for what moves as a whole: the first body of each robot, or all if they are few.
-    this.trailed = names.length <= 12 ? names.map((_, i) => i) : names.map((_, i) => i).filter((i) => !names[i].includes("/") && !/wheel|tyre|tire/.test(names[i])).slice(0, 60);
+    const whole = names.map((_, i) => i).filter((i) => !names[i].includes("/") && !/wheel|tyre|tire/.test(names[i]) && !this.#isScenery(i));
+    this.trailed = names.length <= 12 ? names.map((_, i) => i).filter((i) => !this.#isScenery(i)) : whole.slice(0, 60);
     this.trails = new Trails(this.scene, this.trailed, this.colours);
-    this.tags = this.trailed.map((i) => {
-      const tag = document.createElement("span");
-      tag.textContent = names[i].replace(/^\//, "").replace(/\.position$/, "");
-      tag.style.setProperty("--colour", this.colours[i]);
-      this.labels.append(tag);
-      return tag;
+    const named = this.trailed.map((i) => ({ name: names[i].replace(/^\//, "").replace(/\.position$/, ""), group: this.groups[i], colour: this.colours[i] }));
+    this.labels.build(named);
+    this.minimap.build(named);
+  }
+  /** What is as large as a street does not go anywhere. */
+  #isScenery(body) {
+    const box = this.groups[body].userData.box;
+    return Boolean(box) && box.getSize(new Vector3()).length() > 40;
+  }
+  /** From above, of what covers more ground than a vehicle does. */
+  #outlines() {
+    const large = this.groups.filter(({ userData: { box } }) => box && box.max.z - box.min.z > 1 && (box.max.x - box.min.x) * (box.max.y - box.min.y) > 40);
+    return large.map((group) => {
+      const { min, max } = group.userData.box;
+      return [[min.x, min.y], [max.x, min.y], [max.x, max.y], [min.x, max.y]].map(([x, y]) => {
+        const at = new Vector3(x, y, 0).applyMatrix4(group.matrix);
+        return [at.x, at.y];
+      });
     });
+  }
+  #put(mesh, where) {
+    where.add(mesh);
+    this.scenery.cast(mesh);
+  }
+
+  /** What stands for a body: a car, a wheel, or its shapes as they are. */
+  #meshesOf(index, entities) {
+    const wheels = WHEELS.map((w) => this.names.indexOf(`${this.names[index]}/${w}`)).filter((i) => i >= 0);
+    if (wheels.length === 4) {
+      const radius = 0.31; // arches are drawn around wheels of this size
+      const car = carOf(entities, [1.25, -1.4].map((x) => ({ x, z: -0.25, radius })));
+      if (car) return { meshes: [car.mesh], car };
+    }
+    const wheel = /wheel/.test(this.names[index]) ? wheelOf(entities, UNITS) : null;
+    if (wheel) return { meshes: [wheel] };
+    return { meshes: drawTogether(entities, UNITS, /^(building|house)/.test(this.names[index]) ? "facade" : "") };
   }
 
   /** Bodies that look alike, as wheels do, are drawn at once. */
   #buildBodies(ofFrame) {
     const alike = new Map();
-    for (const [index, entities] of ofFrame) {
+    for (const [index, all] of ofFrame) {
       if (index < 0) continue;
-      const look = JSON.stringify(entities.map((e) => [e.cubes, e.spheres, e.cylinders, e.triangles]));
+      const head = /^signal\/(.+)$/.exec(this.names[index])?.[1];
+      const entities = head ? this.signals.add(head, this.groups[index], all) : all;
+      ofFrame.set(index, entities);
+      const look = JSON.stringify([entities.map((e) => [e.cubes, e.spheres, e.cylinders, e.triangles]), /^(building|house)/.test(this.names[index])]);
       alike.set(look, [...(alike.get(look) ?? []), index]);
     }
     for (const bodies of alike.values()) {
-      for (const mesh of drawTogether(ofFrame.get(bodies[0]))) {
+      const { rotors, rest } = rotorsOf(ofFrame.get(bodies[0]));
+      const { meshes, car } = this.#meshesOf(bodies[0], rest);
+      for (const body of bodies) {
+        if (car) this.lamps.add(this.groups[body], car);
+        for (const rotor of rotors) this.#addRotor(this.groups[body], rotor);
+      }
+      for (const mesh of meshes) {
         mesh.geometry.computeBoundingBox();
         for (const body of bodies) this.groups[body].userData.box = (this.groups[body].userData.box ?? new Box3()).union(mesh.geometry.boundingBox);
         if (bodies.length === 1) {
-          this.groups[bodies[0]].add(mesh);
+          this.#put(mesh, this.groups[bodies[0]]);
           continue;
         }
         const many = new InstancedMesh(mesh.geometry, mesh.material, bodies.length);
         many.frustumCulled = false;
-        this.scene.add(many);
+        this.#put(many, this.scene);
         this.crowds.push({ many, bodies });
       }
     }
   }
+  #addRotor(group, rotor) {
+    const { disc, blades } = rotorMeshes(rotor, UNITS);
+    group.add(disc);
+    this.#put(blades, group);
+    this.rotors.push({ blades, still: blades.quaternion.clone(), way: this.rotors.length % 4 === 0 || this.rotors.length % 4 === 3 ? 1 : -1 });
+  }
 
-  /** Puts the camera where everything is seen. */
   /** Everybody but those who are far away from where most are. */
   #together() {
     const middle = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
     const at = new Vector3(...["x", "y", "z"].map((axis) => middle(this.groups.map((g) => g.position[axis]))));
     const away = this.groups.map((g) => g.position.distanceTo(at));
-    const most = 3 * middle(away);
+    const most = 1.8 * middle(away);
     return this.groups.length > 8 && most > 0 ? this.groups.filter((_, i) => away[i] <= most) : this.groups;
   }
+  /** Puts the camera where everything is seen. */
   fit() {
     const box = new Box3();
     for (const group of this.#together()) {
@@ -325,13 +313,13 @@ export class World3D {
     const centre = box.getCenter(new Vector3());
     this.size = Math.max(box.getSize(new Vector3()).length(), 1e-3);
     if (this.balls) for (const group of this.groups) group.children[0].scale.setScalar(this.size * 0.04);
-    const away = this.size * 1.7 + (this.balls ? 0 : 0.2);
+    const away = this.size * (this.groups.length > 8 ? 0.95 : 1.5) + (this.balls ? 0 : 0.2);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).add(new Vector3(0.55, -0.75, 0.6).normalize().multiplyScalar(away));
-    this.camera.near = away / 1000;
     this.camera.far = away * 200;
-    this.camera.updateProjectionMatrix();
-    this.#grid();
+    this.scenery.setSize(this.size);
+    this.minimap.blocks = this.#outlines();
+    this.minimap.fit([centre.x, centre.y], Math.max(box.max.x - box.min.x, box.max.y - box.min.y));
     this.controls.update();
     this.dirty = true;
   }
@@ -372,12 +360,24 @@ export class World3D {
         });
         many.instanceMatrix.needsUpdate = true;
       }
+      this.lamps.show(t);
+      if (!this.placed) this.signals.place();
+      this.placed = true;
+      for (const { blades, still, way } of this.rotors) blades.quaternion.copy(still).multiply(TURN.setFromAxisAngle(UP, way * t * ROTOR_TURNS));
       if (before) this.#shift(this.#middle().sub(before));
     }
     const span = this.balls ? Math.max(this.trailSeconds, frames.end / 20) : this.trailSeconds;
     this.trails.lines.visible = this.showTrails;
     if (this.showTrails) this.trails.draw(frames, t - span, t, !moving);
     this.dirty = true;
+  }
+
+  get hasSignals() {
+    return this.signals.lamps.length > 0;
+  }
+  /** `shown`: a Lamp, as a number. */
+  setSignal(head, shown) {
+    if (this.signals.set(head, shown)) this.dirty = true;
   }
 
   /** Rays and points of sensors: [{frame, kind: "rays" | "points", data: Float32Array}]. */
@@ -393,7 +393,7 @@ export class World3D {
       const object =
         kind === "rays"
           ? new LineSegments(geometry, new LineBasicMaterial({ color: 0x5ee0d8, transparent: true, opacity: 0.35 }))
-          : new Points(geometry, new PointsMaterial({ color: 0x5ee0d8, size: this.size * 0.006 }));
+          : new Points(geometry, new PointsMaterial({ color: 0x5ee0d8, size: 2.2 * this.renderer.getPixelRatio(), sizeAttenuation: false }));
       const index = this.names.indexOf(frame);
       if (index >= 0) {
         object.position.copy(this.groups[index].position);
@@ -434,26 +434,25 @@ export class World3D {
 
   render() {
     if (this.flashes.length) this.dirty = this.#fadeFlashes() || this.dirty;
-    if (!this.dirty) return false;
+    const now = performance.now();
+    if (!this.dirty) {
+      if (this.sharpness.canBeBetter(now)) {
+        this.sharpness.best();
+        this.renderer.render(this.scene, this.camera);
+      }
+      return false;
+    }
     this.dirty = false;
-    const { x, y } = this.controls.target; // the grid goes with the camera, cell by cell: it never ends
-    this.grid.position.set(Math.round(x / this.cell) * this.cell, Math.round(y / this.cell) * this.cell, this.grid.position.z);
-    this.sharpness.drawn(performance.now()); // before, since other pixels make the picture empty
+    this.scenery.follow(this.controls.target);
+    this.scenery.update();
+    this.camera.near = this.camera.position.distanceTo(this.controls.target) / 50; // paint on a road is a millimetre high
+    this.camera.updateProjectionMatrix();
+    this.sharpness.drawn(now); // before, since other pixels make the picture empty
     this.renderer.render(this.scene, this.camera);
-    this.#placeTags();
+    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
+    this.labels.place(this.camera, w, h, this.showNames);
+    this.minimap.draw(this.camera, this.controls.target, now);
     ++this.drawn;
     return true;
-  }
-  #placeTags() {
-    this.labels.hidden = !this.showNames;
-    if (!this.showNames) return;
-    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
-    const at = new Vector3();
-    this.tags.forEach((tag, i) => {
-      at.copy(this.groups[this.trailed[i]].position).project(this.camera);
-      const seen = at.z < 1 && Math.abs(at.x) < 1.05 && Math.abs(at.y) < 1.05;
-      tag.style.display = seen ? "" : "none";
-      if (seen) tag.style.transform = `translate(${((at.x + 1) / 2) * w + 8}px, ${((1 - at.y) / 2) * h - 22}px)`;
-    });
   }
 }
