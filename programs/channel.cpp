@@ -112,7 +112,7 @@ void Channel::answer(std::uint32_t link, protocol::Exchange exchange) {
   if (asked_[link] == protocol::Ask::wait || suspended_[link]) exchange.number = ++waits_answered_;
   l.exchange = exchange;
   l.answered.store(taken_[link], std::memory_order_seq_cst);
-  pass(link);  // after it: who finds that it may pass on knows whether it was answered at once
+  if (holds_[link] != 0) pass(link);  // after it: who finds that it may pass on knows whether it was answered at once
   // Either the program sees the answer before it sleeps, or we see that it sleeps; see SharedLink::ask.
   if (l.sleeping.load(std::memory_order_seq_cst) != 0) futex_wake(l.answered);
 }

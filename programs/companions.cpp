@@ -29,7 +29,23 @@ Companions::Companions(Plant& plant, std::vector<RobotSpec> robots, CoordinatorO
 
 Companions::~Companions() { finish(); }
 
+/// The two take turns, so that they lose nothing on one core, and win what waking another one costs: where the
+/// companions have come home (placement.hpp) their host lives too.
+void Companions::settle() {
+  constexpr std::uint32_t now_and_then = 64;
+  if (turns_++ % now_and_then != 0) return;
+  if (turns_ == 1) {
+    sched_getaffinity(0, sizeof hosts_own_, &hosts_own_);
+    where_ = hosts_own_;
+  }
+  cpu_set_t theirs;
+  if (pthread_getaffinity_np(thread_.native_handle(), sizeof theirs, &theirs) != 0 || CPU_EQUAL(&theirs, &where_))
+    return;
+  if (sched_setaffinity(0, sizeof theirs, &theirs) == 0) where_ = theirs;
+}
+
 Result<Done, std::string> Companions::take_turn() {
+  settle();
   std::unique_lock lock(mutex_);
   theirs_ = true;
   turn_changed_.notify_all();
@@ -49,6 +65,7 @@ const RunOutcome& Companions::finish() {
   stop_.request_stop();
   turn_changed_.notify_all();
   thread_.join();
+  if (!CPU_EQUAL(&where_, &hosts_own_)) sched_setaffinity(0, sizeof hosts_own_, &hosts_own_);
   return outcome_;
 }
 

@@ -14,6 +14,8 @@
 //           turn only.
 // Fails:    take_turn() says why they ended before the run did; no process is left, however it ends.
 
+#include <sched.h>
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -46,6 +48,7 @@ class Companions {
   class TurnPlant;
   void work();
   void wait_for_turn();
+  void settle();
 
   Plant& plant_;
   std::vector<RobotSpec> robots_;
@@ -61,6 +64,8 @@ class Companions {
   std::string failure_;
   RunOutcome outcome_;
   std::thread thread_;
+  cpu_set_t hosts_own_{}, where_{};  // the cores that the host may use, and does
+  std::uint32_t turns_ = 0;
 };
 
 }  // namespace isochron::programs

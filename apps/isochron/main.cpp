@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
       "130 stopped by Ctrl-C with everything written. Each verb has its own --help.");
   int verbose = 0;
   std::string log_file;
-  cli.add_flag("-v,--verbose", verbose, "say what is being done; -vv: in detail")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Sum);
+  cli.add_flag("-v,--verbose", verbose, "say what is being done; -vv: in detail");
   cli.add_option("--log", log_file, "keep all that is said on the way, in detail, as a JSON object on each line");
   app::Action action;
   app::add_run(cli, action);

@@ -73,9 +73,9 @@ time: {mode: consistent}
                 lines = [json.loads(line) for line in file]
             self.assertEqual({line["level"] for line in lines}, {"info"}, lines)
             said = [(line["part"], line["text"]) for line in lines]
-            self.assertEqual(said[0], ("run", "said begins, for 50 ms, seed 0"))
+            self.assertEqual(said[0], ("run", "said begins, for 50ms, seed 1"))
             self.assertTrue(any(part == "programs" and "prey/quits is process" in text for part, text in said), said)
-            self.assertEqual(said[-1], ("run", "said: finished, after 50 ms"))
+            self.assertEqual(said[-1], ("run", "said: finished, after 50ms"))
             self.assertIn("prey/quits is process", run("-v", *command).stderr)
             self.assertIn("said begins", run(*command, "-v").stderr)  # behind the verb as well
             refused = run(*command, "--log", os.path.join(folder, "no", "log"))

@@ -83,7 +83,7 @@ int main(int count, char** values) {
     double speed = 0;
     while (robot.wait()) {
       robot.read_all({{"pose", pose}, {"speed", speed}});
-      robot.write_all({{"steer", 0.0}, {"throttle", speed < 8 ? 0.3 : 0.0}, {"brake", 0.0}});
+      robot.write_all({{"steer", 0.0}, {"throttle", 0.0}, {"brake", 1.0}});
     }
   }
   if (what == "requests") {  // as a controller does: some requests each period, and 42 us of computing

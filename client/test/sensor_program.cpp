@@ -30,7 +30,7 @@ void small_ones(Robot& robot, SimTime now) {
 
 void large_ones(Robot& robot) {
   if (const auto image = robot.read<sensor_msgs::Image>("camera/image")) {
-    say("image of %g bytes, taken at %g", static_cast<double>(image->data.size()), ms(image->header.stamp));
+    say("image of %.0f bytes, taken at %g", static_cast<double>(image->data.size()), ms(image->header.stamp));
   }
   if (const auto cloud = robot.read<sensor_msgs::PointCloud2>("lidar")) {
     say("cloud of %g points", cloud->width * cloud->height);
