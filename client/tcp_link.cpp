@@ -283,6 +283,7 @@ bool TcpLink::answer_ping(std::span<const std::byte> frame) {
 }
 
 bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::string& why) {
+  if (ended_) return say_ended(exchange);
   if (socket_ < 0) return lost(why, "the connection to the host is gone");
   wire::Request request;
   request.ask = static_cast<std::uint8_t>(exchange.ask);
@@ -293,9 +294,8 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   request.name = exchange.name;
   request.type = exchange.type;
   request.sent = own_clock();
-  if (!send_frame(wire::write_head(std::span(out_).subspan(front()), request), payload.out, payload.out_size)) {
-    return lost(why, "the connection to the host is gone");
-  }
+  // If it cannot be sent the host may have gone after the end of the run, which it has told us in advance.
+  (void)send_frame(wire::write_head(std::span(out_).subspan(front()), request), payload.out, payload.out_size);
   wire::Answer answer;
   if (!receive_answer(answer, why)) return false;
   const bool says_why = answer.verdict > static_cast<std::uint32_t>(protocol::Verdict::ended);
@@ -304,6 +304,7 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   }
   received_ = arrived_;
   answered_ = answer.time;
+  ended_ = answer.verdict == static_cast<std::uint8_t>(protocol::Verdict::ended);
   fill_in(exchange, answer);
   if (says_why) {
     exchange.size = 0;
@@ -311,6 +312,13 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   } else if (!answer.payload.empty()) {
     std::memcpy(payload.in, answer.payload.data(), answer.payload.size());
   }
+  return true;
+}
+
+bool TcpLink::say_ended(protocol::Exchange& exchange) const {
+  exchange = {};
+  exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
+  exchange.time = answered_;
   return true;
 }
 

@@ -20,7 +20,7 @@ class TcpTransport final : public Transport {
   }
 
   bool ask(protocol::Exchange& exchange, const Payload& payload, std::string& why) override {
-    if (!link_of_this_thread.is_open() && !join(why)) return false;
+    if (!link_of_this_thread.is_open() && !link_of_this_thread.ended() && !join(why)) return false;
     return link_of_this_thread.ask(exchange, payload, why);
   }
 
