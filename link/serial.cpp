@@ -111,6 +111,8 @@ class SerialState final : public Source, public std::enable_shared_from_this<Ser
     if (events_) reactor_.bury(std::move(events_));
     events_.reset();
     stream_ = 0;
+    closing_ = true;
+    deliver_soon();
   }
 
  private:
@@ -172,6 +174,7 @@ class SerialState final : public Source, public std::enable_shared_from_this<Ser
     if (isochron_line_was_opened(&line_) != 0) {
       end_stream("the board on " + at_.device + " opened the line anew");
       paused_ = false;
+      closing_ = false;
       stream_ = ++streams_;
       accept();
     } else if (line_.state == ISOCHRON_LINE_CLOSED) {
@@ -211,6 +214,7 @@ class SerialState final : public Source, public std::enable_shared_from_this<Ser
       const std::size_t taken = isochron_line_write(&line_, front, queue_.size());
       queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken));
     } while (send_packets());
+    say_closed();
     pumping_ = false;
     if (!fd_.open()) return;
     watch_for_room();
@@ -221,6 +225,15 @@ class SerialState final : public Source, public std::enable_shared_from_this<Ser
     set_timer(WallSpan::from_ns(std::int64_t{isochron_line_wake(&line_, now_us())} * 1000 + 1000));
     const auto events = events_;
     if (waited && events && pending(stream_) == 0 && events->on_writable) events->on_writable();
+  }
+
+  /// A stream that was dropped is over when all of it has arrived.
+  void say_closed() {
+    if (!closing_ || pending(0) > 0 || wire_sent_ < wire_used_) return;
+    closing_ = false;
+    wire_sent_ = 0;
+    wire_used_ = isochron_line_close(&line_, wire_.data());
+    if (wire_used_ > 0) send_packets();
   }
 
   /// Whether there may be more to send.
@@ -256,7 +269,7 @@ class SerialState final : public Source, public std::enable_shared_from_this<Ser
   std::uint64_t streams_ = 0, stream_ = 0;
   std::shared_ptr<Stream::Events> events_;
   WallTime arrived_;
-  bool paused_ = false, pumping_ = false, closed_ = false;
+  bool paused_ = false, pumping_ = false, closing_ = false, closed_ = false;
 };
 
 class SerialStream final : public Stream {

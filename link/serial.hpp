@@ -1,7 +1,7 @@
 #pragma once
 // A serial line on which boards come, as if it were a port to listen on: whoever opens the line is a stream
-// (protocol/serial_line.h has the packets, the checks and what is sent again). One at a time: who opens it anew, because its board
-// was reset, ends the stream before.
+// (protocol/serial_line.h has the packets, the checks and what is sent again). One at a time: who opens it anew,
+// because its board was reset, ends the stream before.
 //
 // A device that goes away, as a USB adapter that is pulled, ends its stream and is tried again twice a second.
 //

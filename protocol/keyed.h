@@ -1,11 +1,11 @@
 #ifndef ISOCHRON_KEYED_H
 #define ISOCHRON_KEYED_H
 /* The target's half of link/auth.hpp without libsodium: keyed BLAKE2b for the handshake, SipHash-2-4 with 128 bits for
- * messages, for targets that have libc (client/keyed.hpp) and for those that have nothing (client/bare). A test compares every
- * result with libsodium's.
+ * messages, for targets that have libc (client/keyed.hpp) and for those that have nothing (client/bare). A test
+ * compares every result with libsodium's.
  *
- * These keep strangers out; nothing here encrypts. Proofs are compared in constant time, because that is what an attacker could
- * measure.
+ * These keep strangers out; nothing here encrypts. Proofs are compared in constant time, because that is what an
+ * attacker could measure.
  *
  * Threads: owner thread. Cost: no heap. C99 without a library, and C++. */
 #include <stddef.h>

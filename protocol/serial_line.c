@@ -6,7 +6,8 @@ enum { NO_ACK, ACK_SOON, ACK_NOW };
 
 #define ACK_AFTER_US 4000U
 #define ALIVE_EVERY_US 1000000U
-#define LONGEST_PATIENCE 8U
+#define LONGEST_PATIENCE 2U /* nobody else is on the line who would have to be spared */
+#define PIECES_ON_THE_WAY 8U
 
 static int past(uint32_t now, uint32_t time) { return (int32_t)(now - time) >= 0; }
 
@@ -117,7 +118,7 @@ static void take_ack(isochron_line* line, uint16_t ack, uint32_t now_us) {
 
 /* Something did not come: says so, but not again and again while it is on its way. */
 static void miss(isochron_line* line, uint32_t now_us) {
-  if (line->state != ISOCHRON_LINE_OPEN || !past(now_us, line->refused_at + line->timeout / 4)) return;
+  if (line->state != ISOCHRON_LINE_OPEN || !past(now_us, line->refused_at + line->timeout / 16)) return;
   line->refused_at = now_us;
   line->say_lost = 1;
   line->ack_due = ACK_NOW;
@@ -231,6 +232,7 @@ static size_t packet(isochron_line* line, int kind, uint16_t seq, uint16_t data,
 /* Bytes that may be sent now. */
 static uint16_t unsent(const isochron_line* line) {
   uint16_t may = line->out_used < line->peer_room ? line->out_used : line->peer_room;
+  if (may > line->piece * PIECES_ON_THE_WAY) may = (uint16_t)(line->piece * PIECES_ON_THE_WAY);
   return may > line->out_sent ? (uint16_t)(may - line->out_sent) : 0;
 }
 

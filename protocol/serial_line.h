@@ -1,22 +1,22 @@
 #ifndef ISOCHRON_SERIAL_LINE_H
 #define ISOCHRON_SERIAL_LINE_H
 /* A stream of bytes, whole and in order, both ways over a serial line that loses, doubles and changes some. It is both
- * ends of the line: the board opens it, the host takes whoever opens. It does no input or output and reads no clock; whoever
- * has a line hands in what came and sends what is due.
+ * ends of the line: the board opens it, the host takes whoever opens. It does no input or output and reads no clock;
+ * whoever has a line hands in what came and sends what is due.
  *
  *     packet    0 | COBS( kind, session:2, seq:2, ack:2, data:0..128, crc32:4 ) | 0 0
  *
  *     board  -- open(session, room) ->  host       again until it is answered; a new session begins a new stream
  *            <- opened(session, room) --
- *            <- data(seq, ack) -------->           seq: where in the stream its first byte stands; ack: the next byte awaited
+ *            <- data(seq, ack) -------->           seq: where in the stream it stands; ack: the next byte awaited
  *
- * Who gets a packet that is damaged or after a gap says so, and its peer goes back to what was not acknowledged; if nothing
- * comes at all, after a while. Packets get shorter while they are lost and longer again when they are not, so that a line that
- * drops every hundredth byte still gets them through.
+ * Who gets a packet that is damaged or after a gap says so, and its peer goes back to what was not acknowledged; if
+ * nothing comes at all, after a while. Packets get shorter while they are lost and longer again when they are not,
+ * so that a line that drops every hundredth byte still gets them through.
  *
  * Promises: what is read is what the other end wrote, in order. What finds no room is dropped and sent again.
- * Requires: room_in and room_out are powers of two of at most 16384; times are microseconds of any clock that only grows, and
- *           may wrap. The two ends are of one build of Isochron.
+ * Requires: room_in and room_out are powers of two of at most 16384; times are microseconds of any clock that only
+ *           grows, and may wrap. The two ends are of one build of Isochron.
  * Threads:  owner thread. Cost: no heap; a call costs a packet's length.
  * Fails:    never; a line on which nothing gets through stays silent (isochron_line_silence).
  *

@@ -295,8 +295,8 @@ void BoardHost::record(const programs::Hold& hold) {
   producer_->write(holds_, hold.answered, hold_);
 }
 
-/// Who still computes is told before it asks: over TCP that waits for it, whether we are still here or not. Who was started
-/// here ends with us, and a serial line keeps nothing, so they are given time.
+/// Who still computes is told before it asks: over TCP that waits for it, whether we are still here or not. Who was
+/// started here ends with us, and a serial line keeps nothing, so they are given time.
 void BoardHost::hear_of_the_end(RunReport& report) {
   for (const std::string& name : boards_->computing()) {
     report.notes.push_back(name + " still computed when the run ended; it is told when it asks next");

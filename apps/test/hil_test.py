@@ -210,6 +210,41 @@ class Hil(unittest.TestCase):
             times[quota] = last_json(done.stdout)["hil"]["targets"][0]["executed_s"]
         self.assertGreater(times["0.1"], 1.5, "a tenth of a core takes 2 s for 0.2 s of computing")
 
+    def test_a_target_that_still_computes_when_the_run_ends_is_told_so(self):
+        program = self.path("slow.py")
+        with open(program, "w") as file:
+            file.write(textwrap.dedent("""\
+                import isochron, time
+                robot = isochron.attach()
+                robot.wait(0.02)
+                time.sleep(4)  # which is computing, to a target
+                robot.write("wrench", bytes(48))
+                assert robot.wait(0.02) is None
+                """))
+        host, address = self.serve("--duration", "1s")
+        target = self.target(address, program=(sys.executable, program), PYTHONPATH=os.path.join(ROOT, "client/python"),
+                             ISOCHRON_CLIENT=os.path.join(BUILD, "lib/libisochron_client.so"))
+        code, text = self.finish(host)
+        self.assertEqual(code, 0, text)
+        self.assertIn("prey/pilot still computed when the run ended", text)
+        self.assertIsNone(target.poll(), "the host did not wait for it")
+        self.assertEqual(target.wait(PATIENCE), 0, target.stderr.read())
+
+    def test_the_verdict_names_the_pace_where_it_held_a_target(self):
+        done = self.run_scenario("--duration", "1s", "--pace", "1x")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("for the pace", last_json(done.stdout)["hil"]["verdict"])
+
+    def test_a_target_that_runs_free_is_measured(self):
+        done = self.run_scenario("--duration", "1s", "--set", "robots.prey.programs.pilot.target.runs=free")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = last_json(done.stdout)
+        target, = report["hil"]["targets"]
+        self.assertFalse(target["held"])
+        self.assertGreater(target["apart_most_s"], 0)
+        self.assertLess(target["apart_most_s"], 0.5, "it went with the wall clock, as the world did")
+        self.assertTrue(any("runs free" in note for note in report["notes"]), report["notes"])
+
     def test_a_link_with_delay_and_jitter_does_not_make_the_target_slow(self):
         done = self.run_scenario("--duration", "1s", "--delay", "12ms±4", "--loss", "1%")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -11,14 +11,14 @@
  *       ...
  *     }
  *
- * A transport is two functions and a clock. They do not wait: the client asks again until there is something, and that is
- * where the board waits for its answers. Over a bare UART put client/bare/isochron_serial.h between; a transport that
- * keeps bytes in order by itself, such as TCP of a small IP stack, is used as it is.
+ * A transport is two functions and a clock. They do not wait: the client asks again until there is something, and
+ * that is where the board waits for its answers. Over a bare UART put client/bare/isochron_serial.h between; a
+ * transport that keeps bytes in order by itself, such as TCP of a small IP stack, is used as it is.
  *
  * Values travel as they stand in memory: little endian, IEEE floats. All times are nanoseconds of simulated time.
  *
- * Requires: one request at a time, from one thread. A clock that resolves 50 us or better, and whose rate is right to one in a
- *           thousand, or the host takes its own (docs/hil.md).
+ * Requires: one request at a time, from one thread. A clock that resolves 50 us or better, and whose rate is right
+ *           to one in a thousand, or the host takes its own (docs/hil.md).
  * Cost:     ISOCHRON_BARE_MESSAGE bytes and some; each function but now() waits until it is answered.
  * Fails:    a negative status, and `why` has a sentence. ISOCHRON_BARE_LOST: attach again. */
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *     isochron_serial_transport(&serial, &transport);
  *     isochron_bare_attach(&robot, &transport, &who);
  *
- * Requires: while the program computes nothing is read from the UART. What comes meanwhile is sent again; an interrupt that
- *           keeps it in a buffer saves that.
+ * Requires: while the program computes nothing is read from the UART. What comes meanwhile is sent again; an
+ *           interrupt that keeps it in a buffer saves that.
  * Fails:    a host that says nothing for ten seconds is gone. */
 #include "client/bare/isochron_bare.h"
 #include "protocol/serial_line.h"

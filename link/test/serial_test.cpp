@@ -135,6 +135,19 @@ TEST(Serial, ABoardThatIsResetIsAnotherStream) {
   EXPECT_TRUE(rig.run([&] { return rig.board.came == "two"; })) << rig.board.came;
 }
 
+TEST(Serial, AStreamThatIsDroppedGetsThroughAndClosesTheLine) {
+  Rig rig;
+  rig.board.open(rig.now());
+  ASSERT_TRUE(rig.run([&] { return rig.board.line.state == ISOCHRON_LINE_OPEN; }));
+  const std::string words(3000, 'w');
+  rig.stream->send(std::as_bytes(std::span(words)));
+  rig.stream.reset();
+  EXPECT_TRUE(rig.run([&] { return rig.board.line.state == ISOCHRON_LINE_CLOSED; }));
+  EXPECT_EQ(rig.board.came, words);
+  rig.board.open(rig.now());
+  EXPECT_TRUE(rig.run([&] { return rig.streams == 2; })) << "and it can be opened again";
+}
+
 TEST(Serial, ALineThatIsPulledEndsItsStream) {
   Rig rig;
   rig.board.open(rig.now());
