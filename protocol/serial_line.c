@@ -6,7 +6,6 @@ enum { NO_ACK, ACK_SOON, ACK_NOW };
 
 #define ACK_AFTER_US 4000U
 #define ALIVE_EVERY_US 1000000U
-#define LONGEST_PATIENCE 2U /* nobody else is on the line who would have to be spared */
 #define PIECES_ON_THE_WAY 8U
 
 static int past(uint32_t now, uint32_t time) { return (int32_t)(now - time) >= 0; }
@@ -70,6 +69,8 @@ static void begin(isochron_line* line, uint16_t session, uint32_t now_us) {
   line->acked = line->out_used = line->out_sent = 0;
   line->expected = line->in_used = 0;
   line->patience = line->timeout;
+  line->way = 0;
+  line->timing = 0;
   line->piece = ISOCHRON_LINE_DATA_MAX;
   line->well = line->ack_due = line->say_lost = line->say_opened = line->opened = 0;
   line->resend_at = line->sent_at = line->heard_at = now_us;
@@ -95,8 +96,15 @@ void isochron_line_open(isochron_line* line, uint16_t session, uint32_t now_us) 
   line->state = ISOCHRON_LINE_OPENING;
 }
 
+/* How long to wait for an acknowledgement as a rule. */
+static uint32_t usual_patience(const isochron_line* line) {
+  const uint32_t usual = 2 * line->way + 2 * ACK_AFTER_US;
+  return line->way == 0 || usual > line->timeout ? line->timeout : usual;
+}
+
 static void go_back(isochron_line* line) {
   line->out_sent = 0;
+  line->timing = 0;
   line->well = 0;
   if (line->piece > SHORTEST) line->piece /= 2;
   ++line->resent;
@@ -108,7 +116,12 @@ static void take_ack(isochron_line* line, uint16_t ack, uint32_t now_us) {
   line->acked = ack;
   line->out_used = (uint16_t)(line->out_used - more);
   line->out_sent = line->out_sent > more ? (uint16_t)(line->out_sent - more) : 0;
-  line->patience = line->timeout;
+  if (line->timing && (uint16_t)(ack - line->timed) < 0x8000U) {
+    const uint32_t way = now_us - line->timed_at;
+    line->way = line->way == 0 ? way : (7 * line->way + way) / 8;
+    line->timing = 0;
+  }
+  line->patience = usual_patience(line);
   line->resend_at = now_us + line->patience;
   if (++line->well >= WELL_ENOUGH && line->piece < ISOCHRON_LINE_DATA_MAX) {
     line->piece *= 2;
@@ -118,10 +131,11 @@ static void take_ack(isochron_line* line, uint16_t ack, uint32_t now_us) {
 
 /* Something did not come: says so, but not again and again while it is on its way. */
 static void miss(isochron_line* line, uint32_t now_us) {
-  if (line->state != ISOCHRON_LINE_OPEN || !past(now_us, line->refused_at + line->timeout / 16)) return;
-  line->refused_at = now_us;
+  const uint32_t next = line->refused_at + line->timeout / 32;
+  if (line->state != ISOCHRON_LINE_OPEN) return;
   line->say_lost = 1;
-  line->ack_due = ACK_NOW;
+  line->ack_due = past(now_us, next) ? ACK_NOW : ACK_SOON;
+  line->ack_at = next;
 }
 
 static void take_data(isochron_line* line, uint16_t seq, const uint8_t* data, uint16_t size, uint32_t now_us) {
@@ -225,6 +239,7 @@ static size_t packet(isochron_line* line, int kind, uint16_t seq, uint16_t data,
   wire[used++] = 0;
   wire[used++] = 0; /* one of them may get lost */
   line->sent_at = now_us;
+  if (line->say_lost) line->refused_at = now_us;
   line->ack_due = line->say_lost = 0;
   return used;
 }
@@ -249,7 +264,8 @@ size_t isochron_line_next(isochron_line* line, uint8_t* wire, uint32_t now_us) {
   }
   if (line->out_sent > 0 && past(now_us, line->resend_at)) {
     go_back(line);
-    if (line->patience < line->timeout * LONGEST_PATIENCE) line->patience *= 2;
+    if (line->patience < line->timeout)
+      line->patience *= 2;
   }
   size = unsent(line);
   if (size > 0) {
@@ -257,6 +273,11 @@ size_t isochron_line_next(isochron_line* line, uint8_t* wire, uint32_t now_us) {
     if (line->out_sent == 0) line->resend_at = now_us + line->patience;
     seq = (uint16_t)(line->acked + line->out_sent);
     line->out_sent = (uint16_t)(line->out_sent + size);
+    if (!line->timing) {
+      line->timing = 1;
+      line->timed = (uint16_t)(seq + size);
+      line->timed_at = now_us;
+    }
     return packet(line, KIND_DATA, seq, size, wire, now_us);
   }
   if (line->ack_due == ACK_NOW || (line->ack_due == ACK_SOON && past(now_us, line->ack_at)) ||

@@ -44,11 +44,13 @@ typedef struct isochron_line {
   uint8_t* in;  /* bytes before `expected` that were not read */
   uint16_t room_out, room_in;
   uint32_t timeout, patience; /* until what was not acknowledged is sent again: at first, and now */
+  uint32_t way, timed_at;     /* how long an acknowledgement takes; 0 = not known yet */
+  uint16_t timed;             /* the byte whose acknowledgement is timed */
   uint16_t session, peer_room;
   uint16_t acked, out_used, out_sent;
   uint16_t expected, in_used;
   uint32_t resend_at, ack_at, sent_at, heard_at, refused_at;
-  uint8_t state, opened, say_opened, ack_due, say_lost, piece, well;
+  uint8_t timing, state, opened, say_opened, ack_due, say_lost, piece, well;
   uint8_t frame[ISOCHRON_LINE_PACKET_MAX + 2];
   uint16_t frame_used;
   uint32_t damaged, resent; /* counts: packets that came damaged, times that we went back */

@@ -29,9 +29,9 @@ class Bare(unittest.TestCase):
         self.addCleanup(line.kill)
         return line.stdout.readline().split()
 
-    def serve(self, device, *args, baud=921600, **env):
-        host = subprocess.Popen([ISOCHRON, "serve", SCENARIO, "--listen", "127.0.0.1:0", "--serial", f"{device}:{baud}", "--json",
-                                 "--duration", "1s", "--journal", os.path.join(self.folder, "run.mcap"), *args],
+    def serve(self, device, *args, duration="1s", **env):
+        host = subprocess.Popen([ISOCHRON, "serve", SCENARIO, "--listen", "127.0.0.1:0", "--serial", f"{device}:921600", "--json",
+                                 "--duration", duration, "--journal", os.path.join(self.folder, "run.mcap"), *args],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **env},
                                 cwd=self.folder)
         self.addCleanup(host.kill)
@@ -99,7 +99,7 @@ class Bare(unittest.TestCase):
 
     def test_a_pilot_that_is_killed_comes_back_on_the_same_line(self):
         ours, theirs = self.line()
-        host = self.serve(ours, "--pace", "1x", "--duration", "3s")
+        host = self.serve(ours, "--pace", "1x", duration="3s")
         first = self.on_linux(theirs)
         time.sleep(1.5)
         first.kill()
@@ -122,7 +122,7 @@ class Bare(unittest.TestCase):
 
     def test_a_wrong_clock_is_fenced_off_where_the_scenario_says_so(self):
         ours, theirs = self.line()
-        host = self.serve(ours, "--set", "hil.wrong_clock=fenced", "--duration", "20s")
+        host = self.serve(ours, "--set", "hil.wrong_clock=fenced", duration="20s")
         pilot = self.on_linux(theirs, "", "0.1")
         self.assertEqual(pilot.wait(PATIENCE), 1)
         self.assertIn("its clock is wrong: it runs at 0.1", pilot.stderr.read())
