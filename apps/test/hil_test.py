@@ -231,7 +231,7 @@ class Hil(unittest.TestCase):
         self.assertEqual(target.wait(PATIENCE), 0, target.stderr.read())
 
     def test_the_verdict_names_the_pace_where_it_held_a_target(self):
-        done = self.run_scenario("--duration", "1s", "--pace", "1x")
+        done = self.run_scenario("--duration", "1s", "--pace", "0.5x")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("for the pace", last_json(done.stdout)["hil"]["verdict"])
 

@@ -8,8 +8,8 @@
 //
 // and the bounds close in while the clock is watched.
 //
-// Promises: off() only where no clock within the tolerance could have shown what this one did. A clock that jumps is off
-//           until two pongs agree again; it is watched anew from there.
+// Promises: off() only where no clock within the tolerance could have shown what this one did. A clock that jumps is
+//           off until two pongs agree again; it is watched anew from there.
 // Threads:  owner thread. Cost: no heap.
 
 #include <cmath>
@@ -45,11 +45,11 @@ class ClockRate {
     last_ = now;
   }
   [[nodiscard]] bool off() const { return off_; }
-  /// Of its clock to ours: about, where it is off; 1 as long as it may be right and is not known to a few percent.
+  /// Of its clock to ours: about, where it is off; 1 as long as it may be right and is not known to a percent.
   [[nodiscard]] double rate() const { return rate_; }
 
  private:
-  static constexpr double worth_telling = 0.05;
+  static constexpr double worth_telling = 0.01;
   struct Seen {
     WallTime sent, arrived;
     std::int64_t theirs = 0;

@@ -6,8 +6,8 @@
 //      its clock's rate is off     as pings show (clock_rate.hpp): ours counts
 //      run - told > any ping       so long the link does not take: what is beyond is the target's
 //
-// Promises: what is taken out of a run as the link's is never more than one and a half of the longest of the last pings,
-//           and 50 us that the two systems may take.
+// Promises: what is taken out of a run as the link's is never more than one and a half of the longest of the last
+//           pings, and 50 us that the two systems may take.
 // Threads:  owner thread. Cost: no heap.
 
 #include <algorithm>
