@@ -67,6 +67,7 @@ class Bare(unittest.TestCase):
         target, = report["hil"]["targets"]
         self.assertGreater(report["hil"]["requests"], 100, report["hil"])
         self.assertEqual(target["clock_faults"], 0, target)
+        self.assertEqual(target["clock_jumps"], 0, target)
         self.assertEqual(target["losses"], 0, target)
         return target
 

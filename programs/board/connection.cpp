@@ -168,7 +168,7 @@ bool Connection::begin_request(WallTime arrived) {
   }
   if (phase_ == Phase::idle) {
     phase_ = Phase::asking;
-    offset_.add(arrived - ping_.mean() / 2, request_.sent, ping_.allowance());
+    if (!may_be_late(arrived)) offset_.add(arrived - ping_.mean() / 2, request_.sent, ping_.allowance());
     if (arrived - pinged_ >= ping_every) measure();
     events_.on_request(arrived);
     return !closed_;
@@ -180,6 +180,13 @@ bool Connection::begin_request(WallTime arrived) {
   }
   if (phase_ == Phase::attaching) attached();
   return !closed_;
+}
+
+/// Was longer on the way than pings are, unless its clock is wrong: it shows nothing of either.
+bool Connection::may_be_late(WallTime arrived) const {
+  const std::int64_t told = request_.sent / 2 - request_.received / 2;  // halves: it may be anything
+  const WallSpan usual = ping_.recent_most() * 3 / 2 + ClockRate::tick;
+  return told >= 0 && told < (arrived - answered_ - usual).ns() / 2;
 }
 
 void Connection::attached() {
@@ -206,6 +213,7 @@ void Connection::answer(SimTime at, const Reply& reply) {
 
 void Connection::send_answer(SimTime at, const Reply& reply) {
   if (closed_) return;
+  answered_ = reactor_.now();
   wire::Answer answer;
   answer.verdict = static_cast<std::uint8_t>(reply.verdict);
   answer.index = reply.index;

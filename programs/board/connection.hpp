@@ -88,6 +88,7 @@ class Connection {
   bool within_rate();
   void ping();
   void attached();
+  [[nodiscard]] bool may_be_late(WallTime arrived) const;
   void send_answer(SimTime at, const Reply& reply);
   void send(std::size_t head, std::span<const std::byte> payload = {});
   bool drop(const std::string& why);
@@ -113,7 +114,7 @@ class Connection {
   ClockRate rate_;
   std::uint32_t pings_sent_ = 0;
   bool ping_out_ = false;  // one that was not answered yet
-  WallTime pinged_;
+  WallTime pinged_, answered_;
   double tokens_;
   WallTime tokens_at_;
 };

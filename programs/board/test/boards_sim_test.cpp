@@ -348,6 +348,7 @@ TEST(Boards, ALinkThatStallsIsChargedBeyondItsPingsAndNoFaultOfTheClock) {
   ASSERT_TRUE(rig.run());
   const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
   EXPECT_EQ(link.clock_faults, 0U);
+  EXPECT_EQ(link.offset.jumps(), 0U);
   EXPECT_GE(link.beyond, 1U);
   EXPECT_GT(link.beyond_by, WallSpan(100ms));
   EXPECT_LT(link.beyond_by, WallSpan(500ms)) << "a link that has become slow is pinged anew";
