@@ -105,9 +105,13 @@ std::string parse_tcp(const char* text, TcpAddress& address) {
     address.host = address.host.substr(1, address.host.size() - 2);
   }
   if (slash != std::string::npos) address.name = all.substr(slash + 1);
+  return read_identity(address);
+}
+
+std::string read_identity(TcpAddress& address) {
   if (const char* name = std::getenv("ISOCHRON_NAME")) address.name = name;
   if (address.name.empty()) {
-    return "which target this is, is missing: tcp://host:7410/ROBOT/PROGRAM, or ISOCHRON_NAME=ROBOT/PROGRAM";
+    return "which target this is, is missing: /ROBOT/PROGRAM behind the address, or ISOCHRON_NAME=ROBOT/PROGRAM";
   }
   if (address.name.size() >= protocol::name_max) return "the target's name is too long";
   std::string key;

@@ -27,6 +27,8 @@ struct TcpAddress {
 };
 /// "" = fine; else what is wrong with it.
 std::string parse_tcp(const char* text, TcpAddress& address);
+/// The part that does not depend on the way there: the name, which the environment may give, and the key.
+std::string read_identity(TcpAddress& address);
 
 class TcpLink {
  public:

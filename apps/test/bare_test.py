@@ -78,6 +78,27 @@ class Bare(unittest.TestCase):
         self.expect_flown(self.finish(host))
         self.assertEqual(pilot.wait(PATIENCE), 0, pilot.stderr.read())
 
+    def test_the_large_client_speaks_over_a_serial_line_too(self):
+        for drop in (0, 200):
+            ours, theirs = self.line(drop)
+            host = self.serve(ours, ISOCHRON_KEY=KEY)
+            pilot = subprocess.Popen([os.path.join(BUILD, "bin/hil_pilot")], stderr=subprocess.PIPE, text=True,
+                                     env={**os.environ, "ISOCHRON": f"serial://{theirs}:921600/prey/pilot", "ISOCHRON_KEY": KEY})
+            self.addCleanup(pilot.kill)
+            self.expect_flown(self.finish(host))
+            self.assertEqual(pilot.wait(PATIENCE), 0, pilot.stderr.read())
+
+    def test_a_wrong_serial_address_is_refused_with_what_would_be_right(self):
+        _, theirs = self.line()
+        for address, why in (("serial:///dev/null:9600/prey/pilot", "is no serial line"),
+                             ("serial://dev/ttyS0:9600/prey/pilot", "it is written as"),
+                             (f"serial://{theirs}:fast/prey/pilot", "it is written as"),
+                             (f"serial://{theirs}:9600", "which target this is, is missing")):
+            pilot = subprocess.run([os.path.join(BUILD, "bin/hil_pilot")], capture_output=True, text=True, timeout=PATIENCE,
+                                   env={**os.environ, "ISOCHRON": address})
+            self.assertNotEqual(pilot.returncode, 0)
+            self.assertIn(why, pilot.stderr)
+
     def test_a_line_that_drops_every_hundredth_byte_still_carries_it(self):
         ours, theirs = self.line(drop=100)
         host = self.serve(ours)
