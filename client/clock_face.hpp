@@ -5,6 +5,8 @@
 //
 // Promises: never goes back within one program. Threads: any of the program. Cost: ~10 ns, no system call.
 
+#include <time.h>
+
 #include <cstdint>
 
 #include "protocol/clock_values.hpp"
@@ -20,8 +22,17 @@ inline std::uint64_t time_stamp_counter() {
   asm volatile("mrs %0, cntvct_el0" : "=r"(count));
   return count;
 #else
-#error "Isochron has no time stamp counter for this processor"
+  // A board of another kind: no host runs there, and so nobody who would share its memory with programs.
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 #endif
+}
+
+/// counts * scale / 2^32, in 64 bits, as far as the result fits: 32-bit processors have no wider product.
+constexpr std::uint64_t scaled(std::uint64_t counts, std::uint64_t scale) {
+  constexpr std::uint64_t low = 0xffff'ffff;
+  return (counts >> 32) * scale + (counts & low) * (scale >> 32) + (((counts & low) * (scale & low)) >> 32);
 }
 
 inline std::int64_t monotone(std::atomic<std::int64_t>& kept, std::int64_t value) {
@@ -49,7 +60,7 @@ inline Shown read_face(protocol::ClockFace& face) {
     if ((turn & 1) != 0 || turn != face.turn.load(std::memory_order_relaxed)) continue;
     const std::uint64_t counts = time_stamp_counter() - counter;
     if (scale == 0) return {base, waited};
-    const auto elapsed = static_cast<std::int64_t>((static_cast<unsigned __int128>(counts) * scale) >> 32);
+    const auto elapsed = static_cast<std::int64_t>(scaled(counts, scale));
     return {elapsed > limit - base ? limit : base + elapsed, waited};
   }
 }

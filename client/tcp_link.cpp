@@ -105,9 +105,13 @@ std::string parse_tcp(const char* text, TcpAddress& address) {
     address.host = address.host.substr(1, address.host.size() - 2);
   }
   if (slash != std::string::npos) address.name = all.substr(slash + 1);
+  return read_identity(address);
+}
+
+std::string read_identity(TcpAddress& address) {
   if (const char* name = std::getenv("ISOCHRON_NAME")) address.name = name;
   if (address.name.empty()) {
-    return "which target this is, is missing: tcp://host:7410/ROBOT/PROGRAM, or ISOCHRON_NAME=ROBOT/PROGRAM";
+    return "which target this is, is missing: /ROBOT/PROGRAM behind the address, or ISOCHRON_NAME=ROBOT/PROGRAM";
   }
   if (address.name.size() >= protocol::name_max) return "the target's name is too long";
   std::string key;
@@ -283,6 +287,7 @@ bool TcpLink::answer_ping(std::span<const std::byte> frame) {
 }
 
 bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::string& why) {
+  if (ended_) return say_ended(exchange);
   if (socket_ < 0) return lost(why, "the connection to the host is gone");
   wire::Request request;
   request.ask = static_cast<std::uint8_t>(exchange.ask);
@@ -293,9 +298,8 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   request.name = exchange.name;
   request.type = exchange.type;
   request.sent = own_clock();
-  if (!send_frame(wire::write_head(std::span(out_).subspan(front()), request), payload.out, payload.out_size)) {
-    return lost(why, "the connection to the host is gone");
-  }
+  // If it cannot be sent the host may have gone after the end of the run, which it has told us in advance.
+  (void)send_frame(wire::write_head(std::span(out_).subspan(front()), request), payload.out, payload.out_size);
   wire::Answer answer;
   if (!receive_answer(answer, why)) return false;
   const bool says_why = answer.verdict > static_cast<std::uint32_t>(protocol::Verdict::ended);
@@ -304,6 +308,7 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   }
   received_ = arrived_;
   answered_ = answer.time;
+  ended_ = answer.verdict == static_cast<std::uint8_t>(protocol::Verdict::ended);
   fill_in(exchange, answer);
   if (says_why) {
     exchange.size = 0;
@@ -311,6 +316,13 @@ bool TcpLink::ask(protocol::Exchange& exchange, const Payload& payload, std::str
   } else if (!answer.payload.empty()) {
     std::memcpy(payload.in, answer.payload.data(), answer.payload.size());
   }
+  return true;
+}
+
+bool TcpLink::say_ended(protocol::Exchange& exchange) const {
+  exchange = {};
+  exchange.verdict = static_cast<std::uint32_t>(protocol::Verdict::ended);
+  exchange.time = answered_;
   return true;
 }
 

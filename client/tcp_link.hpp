@@ -27,6 +27,8 @@ struct TcpAddress {
 };
 /// "" = fine; else what is wrong with it.
 std::string parse_tcp(const char* text, TcpAddress& address);
+/// The part that does not depend on the way there: the name, which the environment may give, and the key.
+std::string read_identity(TcpAddress& address);
 
 class TcpLink {
  public:
@@ -42,6 +44,8 @@ class TcpLink {
   bool ask(protocol::Exchange& exchange, const Payload& payload, std::string& why);
   void close(bool say_bye);
   [[nodiscard]] bool is_open() const { return socket_ >= 0; }
+  /// The run is over, as the host has said: nothing is asked any more, and it may be gone.
+  [[nodiscard]] bool ended() const { return ended_; }
   /// Whether answers are held back: then our own clock tells the time between them.
   [[nodiscard]] bool held() const { return held_; }
   /// Our own time: of the last answer, and what passed since.
@@ -51,6 +55,7 @@ class TcpLink {
   bool connect_to(const TcpAddress& address, std::string& why);
   bool shake_hands(const TcpAddress& address, std::uint64_t& session, std::string& why);
   bool read_greeting(const TcpAddress& address, wire::Greeting& greeting, std::string& why);
+  bool say_ended(protocol::Exchange& exchange) const;
   bool receive_answer(wire::Answer& answer, std::string& why);
   bool send_frame(std::size_t head, const void* payload, std::size_t size);
   /// The next frame, opened; nothing: the connection is gone, or what came is not authentic.
@@ -63,6 +68,7 @@ class TcpLink {
   int socket_ = -1;
   bool held_ = true;
   bool sealed_ = false;
+  bool ended_ = false;
   Key16 to_server_{}, to_client_{};
   std::uint64_t sent_number_ = 0, received_number_ = 0;
   std::int64_t arrived_ = 0;   // our clock when the last bytes were here

@@ -79,8 +79,9 @@ std::unique_ptr<Transport> open_shared_memory(const char* descriptors, std::stri
 std::unique_ptr<Transport> open_transport(const char* address, std::string& why) {
   if (std::strncmp(address, "shm:", 4) == 0) return open_shared_memory(address + 4, why);
   if (std::strncmp(address, "tcp://", 6) == 0) return open_tcp(address + 6, why);
+  if (std::strncmp(address, "serial://", 9) == 0) return open_line(address + 9, why);
   why = "this library does not speak " + std::string(address).substr(0, 60) +
-        "; it knows shm:PAGES,BELL and tcp://HOST:PORT/ROBOT/PROGRAM";
+        "; it knows shm:PAGES,BELL, tcp://HOST:PORT/ROBOT/PROGRAM and serial://DEVICE:BAUD/ROBOT/PROGRAM";
   return nullptr;
 }
 

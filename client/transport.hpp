@@ -38,4 +38,7 @@ std::unique_ptr<Transport> open_shared_memory(const char* descriptors, std::stri
 /// TCP: "HOST:PORT/ROBOT/PROGRAM", to `isochron serve` there; see client/tcp_link.hpp.
 std::unique_ptr<Transport> open_tcp(const char* address, std::string& why);
 
+/// A serial line: "/dev/ttyS1:921600/ROBOT/PROGRAM", to `isochron serve --serial` at its other end.
+std::unique_ptr<Transport> open_line(const char* address, std::string& why);
+
 }  // namespace isochron::client

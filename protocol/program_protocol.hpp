@@ -27,12 +27,14 @@
 #include "protocol/program_board.hpp"
 #include "protocol/program_items.hpp"
 #include "protocol/system_call.hpp"
+#include "protocol/versions.h"
 
 namespace isochron::protocol {
 
 inline constexpr std::uint32_t magic = 0x49534f43;  // "ISOC"
-inline constexpr std::uint32_t version = 6;
-inline constexpr std::size_t links_max = 1024;  // what nobody uses costs addresses, no memory
+inline constexpr std::uint32_t version = ISOCHRON_PROGRAM_VERSION;
+// What nobody uses costs addresses, no memory. Of those 32-bit processors have few, and no host runs there.
+inline constexpr std::size_t links_max = sizeof(void*) >= 8 ? 1024 : 16;
 inline constexpr std::size_t payload_max = 8 << 20;  // a picture of 1920 x 1080, or 250,000 points of a scan
 inline constexpr std::size_t ring_size = 32768;
 inline constexpr std::size_t order_size = 65536;

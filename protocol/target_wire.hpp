@@ -27,11 +27,12 @@
 #include <string_view>
 
 #include "protocol/program_protocol.hpp"
+#include "protocol/versions.h"
 
 namespace isochron::wire {
 
 inline constexpr std::uint32_t magic = 0x4c494849;  // "IHIL"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = ISOCHRON_TARGET_VERSION;
 inline constexpr std::size_t nonce_bytes = 32;
 /// Room for everything in a request or an answer but its payload; and what a seal adds.
 inline constexpr std::size_t overhead_max = 512;

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr WallSpan look = 20ms;
-constexpr WallSpan time_to_end = 500ms;
+constexpr WallSpan time_to_end = 500ms;  // at least, for who hears of the end to end
 
 Address listen_address(const Scenario& scenario) {
   if (scenario.hil.listen.empty()) return Address::loopback(0);
@@ -33,10 +33,25 @@ std::optional<link::Key> key_of(const Scenario& scenario, const Address& at) {
   return key;
 }
 
+std::vector<link::SerialAddress> serial_lines(const Scenario& scenario) {
+  std::vector<link::SerialAddress> lines;
+  for (const std::string& text : scenario.hil.serial) {
+    auto line = link::parse_serial(text);
+    if (!line.ok()) {
+      throw InputError(scenario.hil.place_of("serial"), line.error(),
+                       "write the device and its speed: /dev/ttyACM0:921600");
+    }
+    lines.push_back(std::move(*line));
+  }
+  return lines;
+}
+
 programs::BoardOptions board_options(const Scenario& scenario, const Address& at) {
   programs::BoardOptions options;
   options.held = scenario.hil.sync;
   options.link_cost = scenario.hil.link;
+  options.wrong_clock = scenario.hil.wrong_clock;
+  options.clock_tolerance = scenario.hil.clock_tolerance.value();
   options.key = key_of(scenario, at);
   options.limits.handshake = scenario.hil.patience;
   options.limits.requests_per_s = scenario.hil.requests_per_s;
@@ -63,6 +78,7 @@ programs::LocalTargetSpec local_spec(const Scenario& scenario, const std::string
 HilTargetReport target_report(const programs::TargetOutcome& o) {
   HilTargetReport r;
   r.name = o.name;
+  r.held = o.runs == programs::Runs::held;
   r.executed_s = o.executed.seconds();
   r.free_s = o.free_for.seconds();
   r.holds = o.holds;
@@ -81,6 +97,10 @@ HilTargetReport target_report(const programs::TargetOutcome& o) {
     if (std::abs(link.clock_rate - 1) > std::abs(r.clock_rate - 1)) r.clock_rate = link.clock_rate;
     r.late += link.late;
     r.late_s += link.late_by.seconds();
+    r.beyond += link.beyond;
+    r.beyond_s += link.beyond_by.seconds();
+    r.apart_mean_s = std::max(r.apart_mean_s, link.apart.mean_s());
+    r.apart_most_s = std::max(r.apart_most_s, link.apart.most_s());
     r.latency_most_s = std::max(r.latency_most_s, link.way.most().seconds());
   }
   if (!o.links.empty()) {
@@ -106,19 +126,32 @@ std::string verdict(const programs::BoardsOutcome& outcome, bool synced) {
     if (target.held_by_programs > WallSpan(1ms)) {
       text += " and " + format_ns_short(target.held_by_programs.ns()) + " for programs here";
     }
+    if (target.held_by_pace > WallSpan(1ms)) {
+      text += " and " + format_ns_short(target.held_by_pace.ns()) + " for the pace";
+    }
   }
   return text;
 }
 
-void warn_of_links(const HilTargetReport& target, RunReport& report) {
+void warn_of_links(const HilTargetReport& target, double tolerance, RunReport& report) {
   const std::uint64_t times = std::max(target.clock_faults, target.clock_jumps);
   if (times > 0) {
     std::string note =
-        target.name + ": its clock was impossible " + std::to_string(times) + " times; the host's was used instead";
-    if (std::abs(target.clock_rate - 1) > 0.05) {
-      note += ". It runs at " + std::to_string(target.clock_rate).substr(0, 5) + " of the true rate";
+        target.name + ": its clock was wrong at " + std::to_string(times) + " requests; the host's was used instead";
+    if (std::abs(target.clock_rate - 1) > tolerance) {
+      note += ". It runs at " + std::to_string(target.clock_rate).substr(0, 6) + " of the true rate";
     }
     report.notes.push_back(std::move(note));
+  }
+  if (target.beyond_s > 0.001) {
+    report.notes.push_back(target.name + ": " + std::to_string(target.beyond) +
+                           " requests were longer on the way than its pings; " +
+                           format_ns_short(static_cast<std::int64_t>(target.beyond_s * 1e9)) + " of that was charged");
+  }
+  if (!target.held) {
+    const auto text = [](double s) { return format_ns_short(static_cast<std::int64_t>(s * 1e9)); };
+    report.notes.push_back(target.name + " runs free: its clock and simulated time were " + text(target.apart_mean_s) +
+                           " apart in the mean, " + text(target.apart_most_s) + " at most");
   }
   if (target.late_s > 0.001) {
     report.notes.push_back(target.name + ": " + std::to_string(target.late) +
@@ -154,7 +187,7 @@ std::vector<programs::TargetSpec> target_specs(const Scenario& scenario) {
       const ReleaseTerms times{program.every.value_or(SimSpan::zero()), program.offset,
                                program.deadline.value_or(SimSpan::zero()), program.best_effort};
       all.push_back({robot + "/" + name, robot, times, program.to, static_cast<std::uint32_t>(program.target.links),
-                     program.target.on_loss});
+                     program.target.on_loss, program.target.runs});
     }
   }
   return all;
@@ -181,7 +214,9 @@ void check_boards(const Scenario& scenario) {
     throw InputError(scenario.time.place_of("mode"), "no program of this scenario runs on a target",
                      "leave `library`, `clock` and `compute` of one out, or use mode consistent");
   }
-  if (!target_specs(scenario).empty()) (void)key_of(scenario, listen_address(scenario));
+  if (target_specs(scenario).empty()) return;
+  (void)key_of(scenario, listen_address(scenario));
+  (void)serial_lines(scenario);
 }
 
 BoardHost::BoardHost(const Scenario& scenario, RunRecord* record, Producer* producer, programs::Trouble* trouble)
@@ -203,6 +238,16 @@ BoardHost::~BoardHost() { reactor_.cancel(timer_); }
 void BoardHost::begin(const Listening& on_listening) {
   const auto bound = boards_->listen(at_);
   if (!bound.ok()) throw InputError(scenario_.hil.place_of("listen"), bound.error().what, "choose another port");
+  for (const link::SerialAddress& line : serial_lines(scenario_)) {
+    auto listening = link::listen_serial(reactor_, line, [this, where = line.device](std::unique_ptr<Stream> stream) {
+      boards_->accept(std::move(stream), where);
+    });
+    if (!listening.ok()) {
+      throw InputError(scenario_.hil.place_of("serial"), listening.error(),
+                       "is the board plugged in, and may you use it?");
+    }
+    lines_.push_back(std::move(*listening));
+  }
   std::vector<std::string> names;
   for (const programs::TargetSpec& target : boards_->targets()) names.push_back(target.name);
   if (on_listening) on_listening(to_string(*bound), names);
@@ -250,11 +295,25 @@ void BoardHost::record(const programs::Hold& hold) {
   producer_->write(holds_, hold.answered, hold_);
 }
 
-void BoardHost::finish(RunReport& report) {
-  // Those who still compute hear of the end when they ask next.
-  for (const WallTime end = reactor_.now() + time_to_end; !all_ended() && reactor_.now() < end;) {
+/// Who still computes is told before it asks: over TCP that waits for it, whether we are still here or not. Who was
+/// started here ends with us, and a serial line keeps nothing, so they are given time.
+void BoardHost::hear_of_the_end(RunReport& report) {
+  for (const std::string& name : boards_->computing()) {
+    report.notes.push_back(name + " still computed when the run ended; it is told when it asks next");
+  }
+  const WallTime end = reactor_.now() + std::max(scenario_.hil.wait_for_end, time_to_end);
+  while ((!all_ended() || !boards_->told()) && reactor_.now() < end) {
     reactor_.poll(std::min(end, reactor_.now() + look));
   }
+  for (programs::LocalTarget& target : local_) {
+    if (target.ended()) continue;
+    report.notes.push_back(target.name() + " had not ended " + format_ns_short(scenario_.hil.wait_for_end.ns()) +
+                           " after the run and was killed; `hil: {wait_for_end: …}` gives it longer");
+  }
+}
+
+void BoardHost::finish(RunReport& report) {
+  hear_of_the_end(report);
   const programs::BoardsOutcome outcome = boards_->outcome();
   if (!report.hil) report.hil.emplace();  // those of other clients may be there
   HilReport& hil = *report.hil;
@@ -266,7 +325,7 @@ void BoardHost::finish(RunReport& report) {
   hil.verdict += (hil.verdict.empty() ? "" : "; ") + found;
   for (const programs::TargetOutcome& target : outcome.targets) {
     hil.targets.push_back(target_report(target));
-    warn_of_links(hil.targets.back(), report);
+    warn_of_links(hil.targets.back(), scenario_.hil.clock_tolerance.value(), report);
   }
   for (const std::string& refusal : outcome.refusals) report.notes.push_back("refused " + refusal);
   report.notes.push_back(found);

@@ -13,6 +13,7 @@
 
 #include "link/faults.hpp"
 #include "link/reactor.hpp"
+#include "link/serial.hpp"
 #include "programs/board/boards.hpp"
 #include "programs/board/local_target.hpp"
 #include "run/hold_record.hpp"
@@ -37,7 +38,7 @@ class BoardHost {
   /// Listens and starts those that run here. Throws InputError.
   using Listening = std::function<void(const std::string& address, const std::vector<std::string>& targets)>;
   void begin(const Listening& on_listening = {});
-  /// Gives those that were started here a moment to end, then says what there is to say.
+  /// Gives who still computes time to hear of the end, then says what there is to say.
   void finish(RunReport& report);
 
  private:
@@ -45,6 +46,7 @@ class BoardHost {
   void look_for_the_missing();
   [[nodiscard]] std::optional<std::string> missing(const std::vector<std::string>& awaited);
   [[nodiscard]] bool all_ended();
+  void hear_of_the_end(RunReport& report);
 
   Scenario scenario_;
   Producer* producer_;
@@ -53,6 +55,7 @@ class BoardHost {
   HoldRecord hold_;
   link::EpollReactor reactor_;
   link::FaultyReactor network_;
+  std::vector<std::unique_ptr<link::SerialListener>> lines_;
   std::unique_ptr<programs::Boards> boards_;
   std::list<programs::LocalTarget> local_;
   Reactor::TimerId timer_ = 0;

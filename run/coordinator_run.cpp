@@ -445,7 +445,10 @@ namespace {
 /// Simulated time ends with a whole step, and boards that are not held see real time pass.
 CoordinatorOptions beside_boards(CoordinatorOptions how, const Scenario& scenario, BoardHost& host) {
   how.boards = &host.boards();
-  if (!scenario.hil.sync && !how.pace) how.pace = PaceRate(1, 1);
+  const auto free = [](const TargetSpec& target) { return target.runs == programs::Runs::free; };
+  const auto targets = target_specs(scenario);
+  const bool by_the_wall = !scenario.hil.sync || std::any_of(targets.begin(), targets.end(), free);
+  if (by_the_wall && !how.pace) how.pace = PaceRate(1, 1);
   return how;
 }
 

@@ -10,6 +10,7 @@ namespace isochron {
 
 struct HilTargetReport {
   std::string name;
+  bool held = true;       // else it ran free, and simulated time kept to the wall clock
   double executed_s = 0;  // by its own account, the link taken out unless it is charged
   double free_s = 0;      // by the host's clock, the link's delays included
   std::uint64_t holds = 0;
@@ -23,7 +24,10 @@ struct HilTargetReport {
   double clock_offset_s = 0, clock_offset_end_s = 0;
   std::uint64_t clock_jumps = 0, clock_faults = 0, late = 0;
   double late_s = 0;
-  double clock_rate = 1;  // of its clock to ours
+  double clock_rate = 1;                      // of its clock to ours
+  std::uint64_t beyond = 0;                   // requests that were longer on the way than pings are
+  double beyond_s = 0;                        // which was charged
+  double apart_mean_s = 0, apart_most_s = 0;  // not held: its clock and simulated time, at its requests
 };
 
 struct HilReport {

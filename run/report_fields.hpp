@@ -53,6 +53,11 @@ void for_each_figure(Reports<HilTargetReport> auto& t, auto&& figure) {
   figure("clock_rate", t.clock_rate);
   figure("late", t.late);
   figure("late_s", t.late_s);
+  figure("beyond_pings", t.beyond);
+  figure("beyond_pings_s", t.beyond_s);
+  figure("held", t.held);
+  figure("apart_mean_s", t.apart_mean_s);
+  figure("apart_most_s", t.apart_most_s);
 }
 
 void for_each_figure(Reports<HilReport> auto& h, auto&& figure) {

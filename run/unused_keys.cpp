@@ -38,6 +38,10 @@ class Finder {
     }
     if (!has_boards(scenario_) && !has_outside())
       unless_given(scenario_, "hil", "no program of this scenario runs on a board");
+    if (!scenario_.hil.sync) {
+      for (const char* key : {"link", "wrong_clock", "clock_tolerance"})
+        unless_given(scenario_.hil, key, "`sync: false` does not ask a target's clock");
+    }
     if (!runs_as_flows(scenario_)) {
       for (const char* key : {"at", "host"}) {
         if (scenario_.ros) unless_given(*scenario_.ros, key, not_a_node);

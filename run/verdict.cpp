@@ -27,6 +27,12 @@ Judged judge_hil(const HilReport& hil) {
   for (const HilTargetReport& target : hil.targets) {
     if (target.clock_faults > 0) return {Coherence::not_coherent, "the clock of " + target.name + " was at fault"};
   }
+  for (const HilTargetReport& target : hil.targets) {
+    if (target.held) continue;
+    return {Coherence::wall_clock, target.name + " runs free, at most " +
+                                       span(SimSpan::from_ns(static_cast<std::int64_t>(target.apart_most_s * 1e9))) +
+                                       " apart from simulated time"};
+  }
   return {Coherence::coherent, "no answer came before the world was there"};
 }
 

@@ -17,7 +17,7 @@ EDGES = {
     "protocol": set(),  # usable on a board
     "flow": {"core", "rt"},
     "journal": {"core"},
-    "link": {"core", "msg"},
+    "link": {"core", "msg", "protocol"},
     "client": {"core", "protocol"},
     "expect": {"core", "journal"},
     "agents": {"core", "rt", "link"},

@@ -9,7 +9,9 @@ std::string row(const HilTargetReport& t, std::size_t run) {
          cell(seconds_text(t.held_most_s)) + cell(seconds_text(t.held_by_world_s)) +
          cell(seconds_text(t.held_by_targets_s)) + cell(seconds_text(t.held_by_pace_s)) +
          cell(seconds_text(t.world_waited_s)) + cell(seconds_text(t.latency_s) + " ± " + seconds_text(t.jitter_s)) +
-         cell(t.late) + cell(t.clock_faults) + cell(t.losses) + "</tr>";
+         cell(t.late) + cell(t.clock_faults) + cell(seconds_text(t.beyond_s)) +
+         (t.held ? cell("") : cell(seconds_text(t.apart_mean_s) + ", " + seconds_text(t.apart_most_s))) +
+         cell(t.losses) + "</tr>";
 }
 
 }  // namespace
@@ -28,7 +30,8 @@ std::string hil_section(const std::vector<RunData>& runs) {
          "<p class=\"soft\">A hold is what a target waited for an answer beyond the simulated time that passed for it; "
          "each one is in the journal under /hil/holds.</p>" +
          table({"run", "target", "#executed", "#holds", "#held", "#longest", "#for the world", "#for other targets",
-                "#for the pace", "#the world waited", "#link, there and back", "#late", "#clock faults", "#lost"},
+                "#for the pace", "#the world waited", "#link, there and back", "#late", "#clock faults",
+                "#beyond pings", "#free: clock and simulated time apart, mean, most", "#lost"},
                rows);
 }
 

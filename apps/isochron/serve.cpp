@@ -7,6 +7,7 @@ namespace {
 struct ServeFlags {
   RunFlags run;
   std::string listen, key;
+  std::vector<std::string> serial;
   bool no_sync = false;
   bool start = false;
 };
@@ -25,6 +26,11 @@ int serve(const ServeFlags& flags) {
   } else if (load_scenario(flags.run.file).hil.listen.empty()) {
     set.push_back({"hil.listen", "127.0.0.1:7410"});
   }
+  if (!flags.serial.empty()) {
+    std::string lines;
+    for (const std::string& line : flags.serial) lines += (lines.empty() ? "" : ", ") + line;
+    set.push_back({"hil.serial", "[" + lines + "]"});
+  }
   if (!flags.key.empty()) set.push_back({"hil.key", flags.key});
   if (flags.no_sync) set.push_back({"hil.sync", "false"});
   RunOptions options;
@@ -36,12 +42,16 @@ int serve(const ServeFlags& flags) {
 
 void add_serve(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ServeFlags>();
-  CLI::App* verb = app.add_subcommand(
-      "serve",
-      "hardware in the loop: run a scenario's world for targets that connect over TCP, and keep time with them");
+  CLI::App* verb = app.add_subcommand("serve",
+                                      "hardware in the loop: run a scenario's world for targets that connect over TCP "
+                                      "or serial lines, and keep time with them");
   add_run_flags(*verb, flags->run);
   verb->add_option("--listen", flags->listen, "where targets connect to; as the scenario says, or 127.0.0.1:7410")
       ->type_name("ADDRESS");
+  verb->add_option("--serial", flags->serial,
+                   "a serial line on which targets come too, as /dev/ttyACM0:921600; may be given again")
+      ->type_name("DEVICE:BAUD")
+      ->allow_extra_args(false);
   verb->add_option("--key", flags->key, "file with the key that targets must hold; needed beyond this machine")
       ->type_name("FILE");
   verb->add_flag("--no-sync", flags->no_sync, "do not hold answers back, for comparison");

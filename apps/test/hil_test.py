@@ -14,7 +14,8 @@ ISOCHRON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BUILD = os.path.dirname(os.path.dirname(ISOCHRON))
 SCENARIO = os.path.join(ROOT, "examples/hil/hil.yaml")
 PILOT = os.path.join(BUILD, "bin/hil_pilot")
-BOARD_PILOT = os.path.join(BUILD, "test/hil_pilot_aarch64")
+# Boards of other kinds: the compiler's prefix, and who runs their programs here.
+BOARDS = {"aarch64-linux-gnu": "qemu-aarch64", "arm-linux-gnueabihf": "qemu-arm", "riscv64-linux-gnu": "qemu-riscv64"}
 KEY = "00112233445566778899aabbccddeeff" * 2
 PATIENCE = 90
 
@@ -159,17 +160,27 @@ class Hil(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("not synchronised", last_json(done.stdout)["hil"]["verdict"])
 
-    def test_a_board_of_another_kind_runs_it_under_qemu(self):
-        qemu = shutil.which("qemu-aarch64")
-        if not qemu or not os.path.exists(BOARD_PILOT):
-            self.skipTest("needs qemu-user and Debian's g++-aarch64-linux-gnu")
-        needed = subprocess.run(["aarch64-linux-gnu-readelf", "-d", BOARD_PILOT], capture_output=True, text=True).stdout
-        self.assertEqual(re.findall(r"NEEDED.*\[(.*)\]", needed), ["libc.so.6"], "libc and nothing else")
+    def run_on_board(self, kind):
+        qemu, pilot = shutil.which(BOARDS[kind]), os.path.join(BUILD, f"test/hil_pilot_{kind}")
+        if not qemu or not os.path.exists(pilot):
+            self.skipTest(f"needs qemu-user and Debian's g++-{kind}")
+        needed = subprocess.run([f"{kind}-readelf", "-d", pilot], capture_output=True, text=True).stdout
+        self.assertLessEqual({name.split(".")[0] for name in re.findall(r"NEEDED.*\[(.*)\]", needed)},
+                             {"libc", "ld-linux-armhf", "ld-linux-riscv64-lp64d"}, "libc and nothing else")
         host, address = self.serve("--duration", "1s", env={"ISOCHRON_KEY": KEY})
-        target = self.target(address, program=(qemu, "-L", "/usr/aarch64-linux-gnu", BOARD_PILOT), ISOCHRON_KEY=KEY)
+        target = self.target(address, program=(qemu, "-L", f"/usr/{kind}", pilot), ISOCHRON_KEY=KEY)
         code, text = self.finish(host)
         self.assertEqual(code, 0, text)
         self.assertEqual(target.wait(PATIENCE), 0, target.stderr.read())
+
+    def test_a_board_with_aarch64_runs_it_under_qemu(self):
+        self.run_on_board("aarch64-linux-gnu")
+
+    def test_a_board_with_32_bits_runs_it_under_qemu(self):
+        self.run_on_board("arm-linux-gnueabihf")
+
+    def test_a_board_with_riscv64_runs_it_under_qemu(self):
+        self.run_on_board("riscv64-linux-gnu")
 
     def test_a_cpu_quota_makes_a_slow_target(self):
         if os.geteuid() != 0:
@@ -198,6 +209,41 @@ class Hil(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             times[quota] = last_json(done.stdout)["hil"]["targets"][0]["executed_s"]
         self.assertGreater(times["0.1"], 1.5, "a tenth of a core takes 2 s for 0.2 s of computing")
+
+    def test_a_target_that_still_computes_when_the_run_ends_is_told_so(self):
+        program = self.path("slow.py")
+        with open(program, "w") as file:
+            file.write(textwrap.dedent("""\
+                import isochron, time
+                robot = isochron.attach()
+                robot.wait(0.02)
+                time.sleep(4)  # which is computing, to a target
+                robot.write("wrench", bytes(48))
+                assert robot.wait(0.02) is None
+                """))
+        host, address = self.serve("--duration", "1s")
+        target = self.target(address, program=(sys.executable, program), PYTHONPATH=os.path.join(ROOT, "client/python"),
+                             ISOCHRON_CLIENT=os.path.join(BUILD, "lib/libisochron_client.so"))
+        code, text = self.finish(host)
+        self.assertEqual(code, 0, text)
+        self.assertIn("prey/pilot still computed when the run ended", text)
+        self.assertIsNone(target.poll(), "the host did not wait for it")
+        self.assertEqual(target.wait(PATIENCE), 0, target.stderr.read())
+
+    def test_the_verdict_names_the_pace_where_it_held_a_target(self):
+        done = self.run_scenario("--duration", "1s", "--pace", "0.5x")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("for the pace", last_json(done.stdout)["hil"]["verdict"])
+
+    def test_a_target_that_runs_free_is_measured(self):
+        done = self.run_scenario("--duration", "1s", "--set", "robots.prey.programs.pilot.target.runs=free")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = last_json(done.stdout)
+        target, = report["hil"]["targets"]
+        self.assertFalse(target["held"])
+        self.assertGreater(target["apart_most_s"], 0)
+        self.assertLess(target["apart_most_s"], 0.5, "it went with the wall clock, as the world did")
+        self.assertTrue(any("runs free" in note for note in report["notes"]), report["notes"])
 
     def test_a_link_with_delay_and_jitter_does_not_make_the_target_slow(self):
         done = self.run_scenario("--duration", "1s", "--delay", "12ms±4", "--loss", "1%")

@@ -1,6 +1,7 @@
 #include "programs/board/boards.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -17,10 +18,7 @@ using protocol::Ask;
 constexpr WallSpan keeping_period = 250ms;
 constexpr std::size_t refusals_kept = 20;
 constexpr std::size_t most_read_at_once = 32 << 20;
-constexpr WallSpan longest_credit = 1s;
-constexpr WallSpan least_way = 50us;
-constexpr WallSpan worth_a_rate = 100ms;  // of running, until a clock's rate can be told
-constexpr int rounds_most = 64;           // of reading: who floods us does not keep the others
+constexpr int rounds_most = 64;  // of reading: who floods us does not keep the others
 
 std::uint64_t random_session(const link::NonceSource& nonces) {
   const link::Nonce nonce = nonces();
@@ -46,6 +44,7 @@ Request as_request(const wire::Request& wire) {
 
 struct Boards::Client {
   std::unique_ptr<Connection> connection;
+  std::string where;  // it came from
   std::uint32_t target = none;
   LinkId link = none;
   bool first = false;   // of its target
@@ -67,6 +66,7 @@ Boards::Boards(Reactor& reactor, std::vector<TargetSpec> targets, BoardOptions o
   std::uint32_t slot = 0;
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     targets_[i].outcome.name = specs_[i].name;
+    targets_[i].outcome.runs = held(specs_[i]) ? Runs::held : Runs::free;
     targets_[i].slots.assign(specs_[i].links, none);
     targets_[i].first_slot = slot;
     slot += specs_[i].links;
@@ -77,7 +77,10 @@ Boards::Boards(Reactor& reactor, std::vector<TargetSpec> targets, BoardOptions o
 Boards::~Boards() { reactor_.cancel(keeper_); }
 
 Result<Address, NetError> Boards::listen(const Address& at) {
-  auto listener = reactor_.listen(at, [this](std::unique_ptr<Stream> stream) { accept(std::move(stream)); });
+  auto listener = reactor_.listen(at, [this](std::unique_ptr<Stream> stream) {
+    const std::string from = to_string(stream->peer());
+    accept(std::move(stream), from);
+  });
   if (!listener.ok()) return fail(listener.error());
   listener_ = std::move(*listener);
   return listener_->local();
@@ -119,17 +122,18 @@ bool Boards::complete() const {
   return std::all_of(targets_.begin(), targets_.end(), [](const Target& t) { return t.was_there && !t.links.empty(); });
 }
 
-void Boards::accept(std::unique_ptr<Stream> stream) {
+void Boards::accept(std::unique_ptr<Stream> stream, const std::string& where) {
   if (clients_.size() >= options_.limits.connections) make_room();
   if (over_ || clients_.size() >= options_.limits.connections) return;  // closes it
   auto client = std::make_unique<Client>();
   Client* c = client.get();
+  c->where = where;
   Connection::Setup setup;
   setup.key = options_.key ? &*options_.key : nullptr;
-  setup.held = options_.held;
+  setup.clock_tolerance = options_.clock_tolerance;
   setup.limits = options_.limits;
   Connection::Events events;
-  events.on_hello = [this, c](const std::string& name, std::uint64_t& session) { return hello(*c, name, session); };
+  events.on_hello = [this, c](const std::string& name, wire::Welcome& welcome) { return hello(*c, name, welcome); };
   events.on_attach = [this, c] { attach(*c); };
   events.on_request = [this, c](WallTime arrived) { take_request(*c, arrived); };
   events.on_leave = [this, c] { leave(*c); };
@@ -146,7 +150,7 @@ void Boards::make_room() {
   std::erase_if(clients_, [](const auto& client) { return client->connection->closed(); });
 }
 
-std::string Boards::hello(Client& client, const std::string& name, std::uint64_t& session) {
+std::string Boards::hello(Client& client, const std::string& name, wire::Welcome& welcome) {
   std::vector<std::string> known;
   for (const TargetSpec& spec : specs_) known.push_back(spec.name);
   const auto found = std::find(known.begin(), known.end(), name);
@@ -156,8 +160,9 @@ std::string Boards::hello(Client& client, const std::string& name, std::uint64_t
   }
   client.target = static_cast<std::uint32_t>(found - known.begin());
   Target& target = target_of(client);
-  if (session == 0) return join_as_new(client, target, session);
-  if (session != target.session || target.lost) return "this session of `" + name + "` is not known here";
+  welcome.held = held(specs_[client.target]);
+  if (welcome.session == 0) return join_as_new(client, target, welcome.session);
+  if (welcome.session != target.session || target.lost) return "this session of `" + name + "` is not known here";
   const auto open = std::count_if(target.links.begin(), target.links.end(),
                                   [this](LinkId link) { return links_[link].state != State::gone; });
   if (open >= specs_[client.target].links) {
@@ -184,9 +189,9 @@ Boards::LinkId Boards::add_link(std::uint32_t which, WallTime now) {
   Target& target = targets_[which];
   const SimTime at = target.links.empty() ? SimTime::zero() : executed(links_[target.links.front()], now);
   const auto id = static_cast<LinkId>(links_.size());
-  const std::uint32_t joined = timeline_->join(at, options_.held);
+  const std::uint32_t joined = timeline_->join(at, held(specs_[which]));
   ENSURE(joined == program(id), "boards join the timeline after everybody else");
-  Link link;
+  Link link{.clock = TargetClock(options_.link_cost, options_.clock_tolerance)};
   link.target = which;
   link.number = static_cast<std::uint32_t>(target.links.size());
   link.at = timeline_->program_time(joined);
@@ -223,45 +228,33 @@ void Boards::attach(Client& client) {
   Link& link = links_[client.link];
   link.client = &client;
   client.asked_at = executed(link, now);
-  if (link.latency.count() == 0) link.latency = client.connection->pings();
+  link.clock.begin(client.connection->pings());
   link.outcome.ping = client.connection->pings();
   target.was_there = true;
 }
 
 WallSpan Boards::on_the_way(const Link& link) const {
-  return options_.link_cost == LinkCost::removed ? link.latency.allowance() : WallSpan::zero();
+  return options_.link_cost == LinkCost::removed ? link.clock.latency().allowance() : WallSpan::zero();
 }
 
 /// What is added to ET for a run that took `run` by our clock.
-SimSpan Boards::executed_since(Link& link, WallSpan run, std::optional<WallSpan> told) const {
-  if (!told) return as_executed(run);
-  // Two clocks run at rates that differ by some parts in 100,000.
-  const WallSpan possible = run + std::chrono::microseconds(50) + run / 1000;
-  if (*told < WallSpan::zero() || *told > possible) {
-    // It cannot have executed for longer than it was let run. Its clock jumped, or runs backwards: ours counts.
-    ++link.outcome.clock_faults;
-    if (options_.link_cost == LinkCost::charged) return as_executed(run);
-    return as_executed(std::max(run - link.latency.least(), WallSpan::zero()));
-  }
-  const WallSpan executed = std::min(*told, run);
-  const WallSpan way = run - executed;
-  link.told += executed;
-  link.let_run += std::max(run - link.outcome.ping.mean(), WallSpan::zero());
-  link.credit = std::min(link.credit + link.outcome.ping.most() * 3 / 2 + least_way, longest_credit);
-  if (way > link.credit) {
-    // So long the link cannot have taken, time after time: its clock is slow, or stands.
-    ++link.outcome.clock_faults;
-    return as_executed(options_.link_cost == LinkCost::charged ? run : run - link.latency.least());
-  }
-  link.credit -= way;
-  link.latency.add(way);
-  return as_executed(options_.link_cost == LinkCost::charged ? run : executed);
+SimSpan Boards::executed_in(Client& client, WallSpan run) {
+  Link& link = links_[client.link];
+  if (!held(link)) return as_executed(run);
+  const wire::Request& request = client.connection->request();
+  // Halves: what a target tells may be anything, and must not overflow here.
+  const std::int64_t half = request.sent / 2 - request.received / 2;
+  std::optional<WallSpan> told;
+  if (half < INT64_MAX / 4 && half > INT64_MIN / 4) told = WallSpan::from_ns(request.sent - request.received);
+  const SimSpan executed = link.clock.executed(run, told, client.connection->pings(), client.connection->rate());
+  if (link.clock.beyond() > WallSpan::zero()) client.connection->measure();  // the link may have become slow
+  return std::max(executed, options_.least);
 }
 
 /// ET, as far as it is known at `now`.
 SimTime Boards::executed(const Link& link, WallTime now) const {
   if (link.state == State::free) {
-    const WallSpan half = options_.link_cost == LinkCost::removed ? link.latency.mean() / 2 : WallSpan::zero();
+    const WallSpan half = options_.link_cost == LinkCost::removed ? link.clock.latency().mean() / 2 : WallSpan::zero();
     return link.at + as_executed(std::max(now - link.left - half, WallSpan::zero()));
   }
   return link.waits ? std::min(link.at, timeline_->seen()) : link.at;
@@ -281,23 +274,21 @@ void Boards::take_request(Client& client, WallTime arrived) {
   if (links_[client.link].state == State::gone) {  // its board came back with another connection
     return client.connection->refuse("belongs to a session that is over");
   }
-  const wire::Request& request = client.connection->request();
   ++outcome_.requests;
-  // Halves: what a target tells may be anything, and must not overflow here.
-  const bool sane = request.sent / 2 - request.received / 2 < INT64_MAX / 4 &&
-                    request.sent / 2 - request.received / 2 > INT64_MIN / 4;
-  const WallSpan told = sane ? WallSpan::from_ns(request.sent - request.received) : WallSpan::from_ns(-1);
   Link& link = links_[client.link];
   const WallSpan run = std::max(arrived - link.left, WallSpan::zero());
-  const SimSpan executed = options_.held ? std::max(executed_since(link, run, told), options_.least) : as_executed(run);
+  const SimSpan executed = executed_in(client, run);
+  if (link.clock.wrong() && options_.wrong_clock == WrongClock::fenced) return fence(client);
+  const wire::Request& request = client.connection->request();
   const auto ask = static_cast<Ask>(request.ask);
   const SimTime at = timeline_->asked(program(client.link), executed, ask == Ask::read || ask == Ask::receive);
-  if (const SimSpan late = at - (link.at + executed); options_.held && late > SimSpan::zero()) {
+  if (const SimSpan late = at - (link.at + executed); held(link) && late > SimSpan::zero()) {
     ++link.outcome.late;
     link.outcome.late_by += late;
   }
+  if (!held(link)) link.outcome.apart.add(request.received, request.sent, link.at, at);
   link.free_for += run;
-  link.ran += options_.held ? at - link.at : executed;
+  link.ran += held(link) ? at - link.at : executed;
   link.state = State::held;
   link.waits = false;
   link.at = client.asked_at = at;
@@ -341,14 +332,14 @@ void Boards::end_target(Target& target, SimTime at, const std::string& how) {
 
 void Boards::closed(Client& client, const std::string& why) {
   if (client.link != none) {
-    links_[client.link].outcome.offset = client.connection->offset();
+    keep_figures(links_[client.link], *client.connection);
     links_[client.link].client = nullptr;
   }
   if (client.said_bye || over_) return;
   if (client.link == none) {
     ++outcome_.refused;
     if (outcome_.refusals.size() < refusals_kept) {
-      outcome_.refusals.push_back(to_string(client.connection->peer()) + ": " + why);
+      outcome_.refusals.push_back(client.where + ": " + why);
     }
     if (client.first && client.target != none && target_of(client).links.empty()) target_of(client).session = 0;
     return;
@@ -378,6 +369,27 @@ void Boards::lose(Client& client, Target& target, const std::string& why) {
   leave(client.link);
   if (on_loss == OnLoss::end) return stop(target.outcome.name + " was lost: " + why);
   if (!any_link_left(target)) end_target(target, at, "was lost at " + to_string(at) + ": " + why);
+}
+
+/// Its clock is wrong, and who is wrong is not to take part: all of it is shown out, and the others go on.
+void Boards::fence(Client& client) {
+  Target& target = target_of(client);
+  const SimTime at = time_of(client.link);
+  const double rate = client.connection->rate().rate();
+  const std::string why =
+      "its clock is wrong" + (std::abs(rate - 1) > options_.clock_tolerance
+                                  ? ": it runs at " + std::to_string(rate).substr(0, 6) + " of the true rate"
+                                  : std::string(": it showed an impossible time"));
+  cpu_ = timeline_->cpu_of(program(client.link));
+  desk_->fault(party(links_[client.link]), at, why);
+  end_target(target, at, "was fenced off at " + to_string(at) + ": " + why);
+  for (const LinkId id : std::vector<LinkId>(target.links)) {
+    leave(id);
+    Client* each = links_[id].client;
+    if (each == nullptr) continue;
+    each->said_bye = true;  // which it did not, but nobody waits for it any more
+    each->connection->refuse(why + "; give it a right one, or set `hil: {wrong_clock: charged}`");
+  }
 }
 
 void Boards::take() {
@@ -447,7 +459,7 @@ void Boards::operate(const Timeline::Event& event) {
     if (later) {
       SimTime until = later->until;
       // Who is not held sees the world as it is: the next step of it at or after that time.
-      if (!options_.held) until = std::max(until, timeline_->boundary_after(until));
+      if (!held(link)) until = std::max(until, timeline_->boundary_after(until));
       link.waits = true;
       link.at = until;
       return timeline_->suspend(event.program, 0, until, later->receiving, false);
@@ -536,9 +548,30 @@ void Boards::end(SimTime at) {
   reply_.verdict = protocol::Verdict::ended;
   for (Link& link : links_) {
     if (link.client == nullptr) continue;
-    link.outcome.offset = link.client->connection->offset();
+    keep_figures(link, *link.client->connection);
     if (link.state == State::held) link.client->connection->answer(at, reply_);
+    if (link.state == State::free) link.client->connection->answer_in_advance(at, reply_);
   }
+}
+
+void Boards::keep_figures(Link& link, const Connection& connection) {
+  link.outcome.offset = connection.offset();
+  link.outcome.clock_rate = connection.rate().rate();
+}
+
+std::vector<std::string> Boards::computing() const {
+  std::vector<std::string> names;
+  for (const Target& target : targets_) {
+    const bool any = std::ranges::any_of(target.links, [this](LinkId id) {
+      return links_[id].client != nullptr && links_[id].state == State::free && !links_[id].client->said_bye;
+    });
+    if (any) names.push_back(target.outcome.name);
+  }
+  return names;
+}
+
+bool Boards::told() const {
+  return std::ranges::all_of(clients_, [](const auto& client) { return client->connection->pending() == 0; });
 }
 
 BoardsOutcome Boards::outcome() const {
@@ -549,8 +582,10 @@ BoardsOutcome Boards::outcome() const {
     for (const LinkId id : targets_[i].links) {
       const Link& link = links_[id];
       one.links.push_back(link.outcome);
-      one.links.back().way = link.latency;
-      if (link.let_run > worth_a_rate) one.links.back().clock_rate = link.told.seconds() / link.let_run.seconds();
+      one.links.back().way = link.clock.latency();
+      one.links.back().clock_faults = link.clock.faults();
+      one.links.back().beyond = link.clock.times_beyond();
+      one.links.back().beyond_by = link.clock.beyond_in_all();
       one.executed += link.ran;
       one.free_for += link.free_for;
     }

@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "core/network.hpp"
+#include "programs/board/clocks_apart.hpp"
 #include "programs/board/connection.hpp"
 #include "programs/board/hold.hpp"
 #include "programs/board/options.hpp"
+#include "programs/board/target_clock.hpp"
 #include "programs/desk.hpp"
 #include "programs/timeline.hpp"
 
@@ -36,11 +38,14 @@ struct TargetSpec {
   std::string to;           // where send("") goes
   std::uint32_t links = 8;  // threads of it that may talk
   OnLoss on_loss = OnLoss::pause;
+  Runs runs = Runs::held;
 };
 
 struct BoardOptions {
   bool held = true;  // answers are held back; else boards run freely and see the world as it is
   LinkCost link_cost = LinkCost::removed;
+  WrongClock wrong_clock = WrongClock::charged;
+  double clock_tolerance = 1e-3;                 // a clock whose rate differs by more is wrong
   SimSpan least = std::chrono::microseconds(1);  // that a request costs: who asks and asks cannot stop time
   std::optional<link::Key> key;
   Limits limits;
@@ -56,12 +61,16 @@ struct LinkOutcome {
   ClockOffset offset;
   std::uint64_t late = 0, clock_faults = 0;
   SimSpan late_by;
-  double clock_rate = 1;  // of the target's clock, by what it told; for links that were used for a while
+  std::uint64_t beyond = 0;  // requests that were on the way for longer than pings are
+  WallSpan beyond_by;        // which was charged
+  double clock_rate = 1;     // of the target's clock, by pings
+  ClocksApart apart;         // of one that is not held
 };
 
 struct TargetOutcome {
   std::string name;
   DeskFigures figures;
+  Runs runs = Runs::held;
   SimSpan executed;   // ran freely, all links together
   WallSpan free_for;  // by our clock, the link's delays included
   std::uint64_t holds = 0;
@@ -96,6 +105,8 @@ class Boards {
   Boards& operator=(const Boards&) = delete;
 
   Result<Address, NetError> listen(const Address& at);
+  /// A connection that came by another way, such as a serial line; `where` names it.
+  void accept(std::unique_ptr<Stream> stream, const std::string& where);
   /// They take part in this run; their parties and programs are the last ones.
   void enter(Timeline& timeline, Desk& desk, House& house, std::uint32_t first_cpu);
   [[nodiscard]] const std::vector<TargetSpec>& targets() const { return specs_; }
@@ -143,6 +154,10 @@ class Boards {
 
   /// The run is over: who waits is told so, and so is who asks from now on. Timeline, desk and house may go.
   void end(SimTime at);
+  /// After end(): who still computes; it is told when it asks next.
+  [[nodiscard]] std::vector<std::string> computing() const;
+  /// After end(): all that was said to them has left.
+  [[nodiscard]] bool told() const;
   /// After end().
   [[nodiscard]] BoardsOutcome outcome() const;
 
@@ -162,9 +177,7 @@ class Boards {
     WallTime left;
     SimSpan ran;
     WallSpan free_for;
-    LatencyMeter latency;
-    WallSpan credit = std::chrono::seconds(1);  // that may still be taken out of ET as the link's
-    WallSpan told, let_run;                     // by its clock and by ours, the link's mean taken out
+    TargetClock clock;
     LinkOutcome outcome;
   };
   struct Target {
@@ -181,8 +194,7 @@ class Boards {
   };
 
   void make_room();
-  void accept(std::unique_ptr<Stream> stream);
-  std::string hello(Client& client, const std::string& name, std::uint64_t& session);
+  std::string hello(Client& client, const std::string& name, wire::Welcome& welcome);
   std::string join_as_new(Client& client, Target& target, std::uint64_t& session);
   void attach(Client& client);
   LinkId add_link(std::uint32_t target, WallTime now);
@@ -191,11 +203,15 @@ class Boards {
   void leave(LinkId link);
   void closed(Client& client, const std::string& why);
   void lose(Client& client, Target& target, const std::string& why);
+  void fence(Client& client);
   void end_target(Target& target, SimTime at, const std::string& how);
   bool meets_trouble(Link& link, const Timeline::Event& event);
   [[nodiscard]] bool any_link_left(const Target& target) const;
   [[nodiscard]] WallSpan on_the_way(const Link& link) const;
-  [[nodiscard]] SimSpan executed_since(Link& link, WallSpan run, std::optional<WallSpan> told) const;
+  [[nodiscard]] SimSpan executed_in(Client& client, WallSpan run);
+  [[nodiscard]] bool held(const Link& link) const { return held(specs_[link.target]); }
+  [[nodiscard]] bool held(const TargetSpec& spec) const { return options_.held && spec.runs == Runs::held; }
+  static void keep_figures(Link& link, const Connection& connection);
   [[nodiscard]] SimTime executed(const Link& link, WallTime now) const;
   [[nodiscard]] SimTime time_of(LinkId link) const;
   void let_go(LinkId link, SimTime at);

@@ -10,7 +10,8 @@ namespace isochron::programs {
 namespace {
 
 constexpr std::size_t largest_head = wire::overhead_max;
-constexpr std::size_t copied_most = 32 * 1024;  // larger payloads are sent from where they are
+constexpr std::size_t copied_most = 32 * 1024;                   // larger payloads are sent from where they are
+constexpr WallSpan ping_every = std::chrono::milliseconds(100);  // of a target that asks
 
 }  // namespace
 
@@ -21,6 +22,7 @@ Connection::Connection(Reactor& reactor, std::unique_ptr<Stream> stream, const S
       setup_(setup),
       events_(std::move(events)),
       opened_(reactor.now()),
+      rate_(setup.clock_tolerance),
       tokens_(setup.limits.requests_per_s),
       tokens_at_(opened_) {
   stream_->stamp_arrivals();
@@ -101,8 +103,7 @@ bool Connection::take_hello(std::span<const std::byte> frame) {
     welcome.proof = proven->proof;
   }
   welcome.session = hello.session;
-  welcome.held = setup_.held;
-  if (const std::string why = events_.on_hello(foreign_name(name), welcome.session); !why.empty()) return drop(why);
+  if (const std::string why = events_.on_hello(foreign_name(name), welcome); !why.empty()) return drop(why);
   send(wire::write(std::span(out_).subspan(link::frame_header_bytes), welcome));
   if (proven) {
     sealer_.emplace(proven->keys.to_client);
@@ -117,18 +118,26 @@ void Connection::ping() {
   const std::size_t front = link::frame_header_bytes + (sealer_ ? link::seal_head_bytes : 0);
   const std::size_t head = wire::write(std::span(out_).subspan(front), wire::Ping{++pings_sent_});
   pinged_ = reactor_.now();
+  ping_out_ = true;
   send(head);
+}
+
+void Connection::measure() {
+  if (!closed_ && !ping_out_) ping();
 }
 
 bool Connection::take_pong(std::span<const std::byte> frame) {
   wire::Pong pong;
-  if (!wire::read(frame, pong) || phase_ != Phase::pinging || pong.number != pings_sent_) {
+  if (!wire::read(frame, pong) || !ping_out_ || pong.number != pings_sent_) {
     return drop("an answer to a ping that was not sent");
   }
   const WallTime now = stream_->arrived().value_or(reactor_.now());
   const WallSpan way = std::max(now - pinged_, WallSpan::zero());
   ping_.add(way);
   offset_.add(pinged_ + way / 2, pong.clock, way);
+  rate_.add(pinged_, now, pong.clock);
+  ping_out_ = false;
+  if (phase_ != Phase::pinging) return true;
   if (pings_sent_ < setup_.limits.pings) {
     ping();
   } else {
@@ -159,7 +168,8 @@ bool Connection::begin_request(WallTime arrived) {
   }
   if (phase_ == Phase::idle) {
     phase_ = Phase::asking;
-    offset_.add(arrived - ping_.mean() / 2, request_.sent, ping_.allowance());
+    if (!may_be_late(arrived)) offset_.add(arrived - ping_.mean() / 2, request_.sent, ping_.allowance());
+    if (arrived - pinged_ >= ping_every) measure();
     events_.on_request(arrived);
     return !closed_;
   }
@@ -170,6 +180,13 @@ bool Connection::begin_request(WallTime arrived) {
   }
   if (phase_ == Phase::attaching) attached();
   return !closed_;
+}
+
+/// Was longer on the way than pings are, unless its clock is wrong: it shows nothing of either.
+bool Connection::may_be_late(WallTime arrived) const {
+  const std::int64_t told = request_.sent / 2 - request_.received / 2;  // halves: it may be anything
+  const WallSpan usual = ping_.recent_most() * 3 / 2 + ClockRate::tick;
+  return told >= 0 && told < (arrived - answered_ - usual).ns() / 2;
 }
 
 void Connection::attached() {
@@ -191,6 +208,12 @@ void Connection::answer(SimTime at, const Reply& reply) {
   ENSURE(phase_ == Phase::asking, "an answer to a target that did not ask");
   phase_ = Phase::idle;
   request_ = {};
+  send_answer(at, reply);
+}
+
+void Connection::send_answer(SimTime at, const Reply& reply) {
+  if (closed_) return;
+  answered_ = reactor_.now();
   wire::Answer answer;
   answer.verdict = static_cast<std::uint8_t>(reply.verdict);
   answer.index = reply.index;

@@ -16,6 +16,7 @@
 #include "core/network.hpp"
 #include "link/auth.hpp"
 #include "link/frame.hpp"
+#include "programs/board/clock_rate.hpp"
 #include "programs/board/latency.hpp"
 #include "programs/desk.hpp"
 #include "protocol/target_wire.hpp"
@@ -33,8 +34,8 @@ struct Limits {
 class Connection {
  public:
   struct Events {
-    /// May it join? "" = yes; `session` is set. Otherwise why not.
-    std::function<std::string(const std::string& name, std::uint64_t& session)> on_hello;
+    /// May it join? "" = yes; the welcome says as what. Otherwise why not.
+    std::function<std::string(const std::string& name, wire::Welcome& welcome)> on_hello;
     /// The link was measured and asks to begin; it waits for answer().
     std::function<void()> on_attach;
     /// The views of the request hold until answer().
@@ -46,7 +47,7 @@ class Connection {
   };
   struct Setup {
     const link::Key* key = nullptr;  // null: none is needed
-    bool held = true;
+    double clock_tolerance = 1e-3;
     Limits limits;
     link::NonceSource nonces = link::system_nonce;
   };
@@ -57,6 +58,10 @@ class Connection {
   /// The request that waits for an answer.
   [[nodiscard]] const wire::Request& request() const { return request_; }
   void answer(SimTime at, const Reply& reply);
+  /// What it will find when it asks next, also if nobody is there any more then: it is told before it asks.
+  void answer_in_advance(SimTime at, const Reply& reply) { send_answer(at, reply); }
+  /// Measures the link and the target's clock again; who asks answers at once.
+  void measure();
   /// Tells it why and closes; on_closed follows.
   void refuse(const std::string& why);
   /// Closes without a word, as a cable that is pulled; on_closed follows.
@@ -68,6 +73,9 @@ class Connection {
   [[nodiscard]] Address peer() const { return peer_; }
   [[nodiscard]] const LatencyMeter& pings() const { return ping_; }
   [[nodiscard]] const ClockOffset& offset() const { return offset_; }
+  [[nodiscard]] const ClockRate& rate() const { return rate_; }
+  /// Bytes that it has not taken yet.
+  [[nodiscard]] std::size_t pending() const { return closed_ ? 0 : stream_->pending(); }
 
  private:
   enum class Phase { greeting, pinging, attaching, idle, asking };
@@ -80,6 +88,8 @@ class Connection {
   bool within_rate();
   void ping();
   void attached();
+  [[nodiscard]] bool may_be_late(WallTime arrived) const;
+  void send_answer(SimTime at, const Reply& reply);
   void send(std::size_t head, std::span<const std::byte> payload = {});
   bool drop(const std::string& why);
   void gone(const std::string& why);
@@ -101,8 +111,10 @@ class Connection {
   wire::Request request_;
   LatencyMeter ping_;
   ClockOffset offset_;
+  ClockRate rate_;
   std::uint32_t pings_sent_ = 0;
-  WallTime pinged_;
+  bool ping_out_ = false;  // one that was not answered yet
+  WallTime pinged_, answered_;
   double tokens_;
   WallTime tokens_at_;
 };

@@ -9,6 +9,7 @@
 // Threads: owner thread.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 
@@ -31,6 +32,7 @@ class LatencyMeter {
     }
     least_ = std::min(least_, way);
     most_ = std::max(most_, way);
+    recent_[count_ % recent_.size()] = way;
     ++count_;
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -38,12 +40,15 @@ class LatencyMeter {
   [[nodiscard]] WallSpan most() const { return most_; }
   [[nodiscard]] WallSpan mean() const { return mean_; }
   [[nodiscard]] WallSpan jitter() const { return jitter_; }
+  /// Of the last eight.
+  [[nodiscard]] WallSpan recent_most() const { return *std::max_element(recent_.begin(), recent_.end()); }
   /// The way rarely takes longer than this.
   [[nodiscard]] WallSpan allowance() const { return mean_ + jitter_ * 4; }
 
  private:
   std::uint64_t count_ = 0;
   WallSpan least_, most_, mean_, jitter_;
+  std::array<WallSpan, 8> recent_{};
 };
 
 /// The target's clock minus ours, at the start and now.

@@ -90,6 +90,11 @@ TEST(Verdict, HardwareIsCoherentWhereAnswersWereHeldAndClocksWereGood) {
   EXPECT_EQ(verdict_of(report).coherence, Coherence::coherent);
   report.hil->targets[0].clock_faults = 1;
   EXPECT_EQ(verdict_of(report).why, "the clock of uav/board was at fault");
+  report.hil->targets[0].clock_faults = 0;
+  report.hil->targets[0].held = false;
+  report.hil->targets[0].apart_most_s = 0.003;
+  EXPECT_EQ(verdict_of(report).coherence, Coherence::wall_clock);
+  EXPECT_EQ(verdict_of(report).why, "uav/board runs free, at most 3 ms apart from simulated time");
   report.hil->synced = false;
   EXPECT_EQ(verdict_of(report).coherence, Coherence::not_coherent);
 }

@@ -28,10 +28,10 @@ struct Options : BoardOptions {
 /// A whole run with boards only, as a task of the simulated machine.
 struct Rig {
   explicit Rig(std::uint64_t seed, std::vector<std::string> names = {"uav/pilot"}, Options options = {},
-               OnLoss on_loss = OnLoss::pause)
+               OnLoss on_loss = OnLoss::pause, Runs runs = Runs::held)
       : scheduler(seed), network(scheduler), reactor(network, host), plant(10ms) {
     std::vector<TargetSpec> targets;
-    for (const std::string& name : names) targets.push_back({name, "uav", ReleaseTerms{}, "", 8, on_loss});
+    for (const std::string& name : names) targets.push_back({name, "uav", ReleaseTerms{}, "", 8, on_loss, runs});
     options.on_hold = [this](const Hold& hold) { holds.push_back(hold); };
     boards.emplace(reactor, targets, options);
     EXPECT_TRUE(boards->listen(host).ok());
@@ -285,34 +285,104 @@ TEST(Boards, AClockThatJumpsIsFoundOutAndDoesNotMoveTime) {
   EXPECT_LT(target.saw.back().at, ms(210)) << "200 ms were executed";
   EXPECT_GE(target.saw.back().at, ms(199));
   const auto outcome = rig.boards->outcome();
-  EXPECT_EQ(outcome.targets[0].links[0].clock_faults, 2U);
+  EXPECT_GE(outcome.targets[0].links[0].clock_faults, 2U);
+  EXPECT_LE(outcome.targets[0].links[0].clock_faults, 24U) << "until the pings after a jump agree again, 0.1 s later";
   EXPECT_EQ(outcome.targets[0].links[0].offset.jumps(), 2U);
 }
 
-TEST(Boards, AClockThatIsSlowOrStandsIsNotBelieved) {
-  for (const double rate : {0.1, 0.0}) {
-    Rig rig(1);
-    rig.network.set_quality({.delay_min = 100us, .delay_max = 300us});
-    SimulatedReactor machine(rig.network, board(0));
-    SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(500, SimTarget::read(20ms)));
-    target.clock_rate = rate;
-    ASSERT_TRUE(rig.run());
-    // Ten seconds of computing fill the second that is simulated; the reserve of a second is all that it gets for free.
-    EXPECT_LE(target.saw.size(), 110U) << rate;
-    const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
-    EXPECT_GT(link.clock_faults, 20U) << rate;
-    EXPECT_NEAR(link.clock_rate, rate, 0.05);
-  }
+TEST(Boards, AClockThatIsSlowOrStandsOrIsFastIsNotBelieved) {
+  EXPECT_EVERY_SEED(10, [](std::uint64_t seed) {
+    for (const double rate : {0.1, 0.0, 0.99, 1.01, 3.0}) {
+      Rig rig(seed);
+      rig.network.set_quality({.delay_min = 100us, .delay_max = 300us});
+      SimulatedReactor machine(rig.network, board(0));
+      SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(95, SimTarget::read(10ms)));
+      target.clock_rate = rate;
+      ASSERT_TRUE(rig.run());
+      ASSERT_EQ(target.saw.size(), 95U) << "seed " << seed;
+      // Each of 95 requests may be given what pings took and half of that, 0.95 ms at most.
+      EXPECT_GE(target.saw.back().at, ms(950 - 95)) << rate << ", seed " << seed;
+      EXPECT_LE(target.saw.back().at, ms(951 + 95 / 2)) << rate << ", seed " << seed;
+      const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+      EXPECT_GT(link.clock_faults, 20U) << rate << ", seed " << seed;
+      EXPECT_NEAR(link.clock_rate, rate, 0.01) << "seed " << seed;
+    }
+  });
 }
 
-TEST(Boards, ALinkThatStallsNowAndThenIsStillTheLinks) {
+TEST(Boards, ARightClockBehindABadLinkIsNotAccused) {
+  EXPECT_EVERY_SEED(10, [](std::uint64_t seed) {
+    Rig rig(seed);
+    rig.network.set_quality({.delay_min = 1ms, .delay_max = 20ms});
+    SimulatedReactor machine(rig.network, board(0));
+    SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(95, SimTarget::read(10ms)));
+    target.clock_rate = 1.0002;  // as quartzes differ
+    ASSERT_TRUE(rig.run());
+    const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+    EXPECT_EQ(link.clock_faults, 0U) << "seed " << seed;
+  });
+}
+
+TEST(Boards, AClockThatIsWrongFencesItsTargetWhereTheScenarioSaysSoAndTheOthersGoOn) {
+  Options options;
+  options.wrong_clock = WrongClock::fenced;
+  Rig rig(1, {"uav/wrong", "uav/right"}, options);
+  SimulatedReactor a(rig.network, board(0)), b(rig.network, board(1));
+  SimTarget wrong(a, host, "uav/wrong", std::deque<SimTarget::Step>(90, SimTarget::read(10ms)));
+  SimTarget right(b, host, "uav/right", std::deque<SimTarget::Step>(90, SimTarget::read(10ms)));
+  wrong.clock_rate = 0.1;
+  ASSERT_TRUE(rig.run());
+  EXPECT_TRUE(rig.outcome.completed) << rig.outcome.why_ended;
+  EXPECT_EQ(right.saw.size(), 90U);
+  EXPECT_LT(wrong.saw.size(), 90U);
+  EXPECT_NE(wrong.refused.find("its clock is wrong: it runs at 0.1"), std::string::npos) << wrong.refused;
+  EXPECT_NE(rig.boards->outcome().targets[0].ended.find("fenced off"), std::string::npos);
+}
+
+TEST(Boards, ALinkThatStallsIsChargedBeyondItsPingsAndNoFaultOfTheClock) {
   Rig rig(1);
   SimulatedReactor machine(rig.network, board(0));
   SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(50, SimTarget::read(10ms)));
   rig.scheduler.after(100ms, [&] { rig.network.set_quality({.delay_min = 100ms, .delay_max = 150ms}); });
   rig.scheduler.after(350ms, [&] { rig.network.set_quality({.delay_min = 10us, .delay_max = 20us}); });
   ASSERT_TRUE(rig.run());
-  EXPECT_EQ(rig.boards->outcome().targets[0].links[0].clock_faults, 0U);
+  const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+  EXPECT_EQ(link.clock_faults, 0U);
+  EXPECT_EQ(link.offset.jumps(), 0U);
+  EXPECT_GE(link.beyond, 1U);
+  EXPECT_GT(link.beyond_by, WallSpan(100ms));
+  EXPECT_LT(link.beyond_by, WallSpan(500ms)) << "a link that has become slow is pinged anew";
+}
+
+TEST(Boards, WhoStillComputesWhenTheRunEndsIsToldInAdvance) {
+  Options options;
+  options.end_with_targets = false;
+  Rig rig(1, {"uav/busy", "uav/waits"}, options);
+  SimulatedReactor a(rig.network, board(0)), b(rig.network, board(1));
+  SimTarget busy(a, host, "uav/busy", {SimTarget::read(10ms), SimTarget::read(30s)});
+  SimTarget waits(b, host, "uav/waits", {SimTarget::wait(0ms, 5s)});
+  ASSERT_TRUE(rig.run());
+  EXPECT_EQ(rig.boards->computing(), std::vector<std::string>{"uav/busy"});
+  rig.scheduler.run_for(100ms);
+  EXPECT_TRUE(busy.finished) << "it reads the answer when it looks";
+  EXPECT_EQ(busy.saw.back().verdict, Verdict::ended);
+  EXPECT_TRUE(waits.finished);
+  EXPECT_TRUE(rig.boards->told());
+}
+
+TEST(Boards, ATargetThatRunsFreeIsNotHeldAndItsErrorIsMeasured) {
+  Options options;
+  options.pace = PaceRate(1, 1);
+  Rig rig(1, {"uav/pilot"}, options, OnLoss::pause, Runs::free);
+  SimulatedReactor machine(rig.network, board(0));
+  SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(50, SimTarget::read(10ms)));
+  target.clock_rate = 1.05;
+  ASSERT_TRUE(rig.run());
+  const auto outcome = rig.boards->outcome().targets[0];
+  EXPECT_EQ(outcome.runs, Runs::free);
+  EXPECT_EQ(outcome.links[0].apart.count(), 50U);
+  EXPECT_NEAR(outcome.links[0].apart.most_s(), 0.025, 0.011) << "5 % of half a second, within a step";
+  EXPECT_NEAR(outcome.links[0].clock_rate, 1.05, 0.01);
 }
 
 TEST(Boards, GarbageHalfMessagesAndSlowOnesAreShownOutAndOthersGoOn) {
