@@ -183,7 +183,12 @@ CallResult DatagramSocket::send_unix(std::span<const std::byte> bytes, const End
   if (to != nullptr || (target == nullptr && peer() != nullptr)) {
     const auto found = where_.names->find((to != nullptr ? *to : peer_).path);
     target = found == where_.names->end() ? nullptr : dynamic_cast<DatagramSocket*>(found->second);
-    if (target == nullptr && to == nullptr) peer_ = {};  // it is told now that nobody is there
+    if (target == nullptr && to == nullptr) {  // it is told now that nobody is there, and what was sent before is lost
+      peer_ = {};
+      inbox_.clear();
+      held_ = 0;
+      changed(now);
+    }
     if (target == nullptr) return -ECONNREFUSED;
   }
   if (target == nullptr) return -ENOTCONN;
