@@ -43,6 +43,9 @@ inline std::int64_t monotone(std::atomic<std::int64_t>& kept, std::int64_t value
 }
 inline std::int64_t monotone(protocol::ClockFace& face, std::int64_t value) { return monotone(face.newest, value); }
 
+/// The machine's clock where the counter is trapped: a system call, as the vDSO would read the counter.
+std::int64_t wall_ns_without_counter();
+
 /// What the face shows, and how much of that the program did not execute.
 struct Shown {
   std::int64_t time = 0;
@@ -56,11 +59,14 @@ inline Shown read_face(protocol::ClockFace& face) {
     const std::uint64_t counter = face.counter.load(std::memory_order_relaxed);
     const std::uint64_t scale = face.scale.load(std::memory_order_relaxed);
     const std::int64_t waited = face.waited.load(std::memory_order_relaxed);
+    const std::int64_t wall = face.wall.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((turn & 1) != 0 || turn != face.turn.load(std::memory_order_relaxed)) continue;
-    const std::uint64_t counts = time_stamp_counter() - counter;
     if (scale == 0) return {base, waited};
-    const auto elapsed = static_cast<std::int64_t>(scaled(counts, scale));
+    const bool trapped = face.counter_use != protocol::CounterUse::host;
+    const std::uint64_t counts =
+        trapped ? static_cast<std::uint64_t>(wall_ns_without_counter() - wall) : time_stamp_counter() - counter;
+    const auto elapsed = static_cast<std::int64_t>(scaled(counts, trapped ? face.rate : scale));
     return {elapsed > limit - base ? limit : base + elapsed, waited};
   }
 }

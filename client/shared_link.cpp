@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,29 +20,31 @@ namespace isochron::client {
 
 namespace {
 
+std::atomic<SystemCallOfLibc> call_of_libc{nullptr};
+
 // A system call without libc's `syscall`, which an interposed clock replaces.
-long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value) {
+long bare_call(long number, long a, long b, long c, long d, long e, long f) {
 #if defined(__x86_64__)
   long result;
-  register long no_timeout asm("r10") = 0;
+  register long fourth asm("r10") = d;
+  register long fifth asm("r8") = e;
+  register long sixth asm("r9") = f;
   asm volatile("syscall"
                : "=a"(result)
-               : "a"(SYS_futex), "D"(word), "S"(operation), "d"(value), "r"(no_timeout)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
                : "rcx", "r11", "memory");
   return result;
 #else
-  return syscall(SYS_futex, word, operation, value, nullptr, nullptr, 0);
+  const int before = errno;
+  long result = syscall(number, a, b, c, d, e, f);
+  if (result == -1) result = -errno;
+  errno = before;
+  return result;
 #endif
 }
 
-long plain_system_call(long number) {
-#if defined(__x86_64__)
-  long result;
-  asm volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
-  return result;
-#else
-  return syscall(number);
-#endif
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value) {
+  return plain_call(SYS_futex, reinterpret_cast<long>(word), operation, static_cast<long>(value));
 }
 
 // A thread's link ends with the thread: by a pthread key, whose destructor runs in C programs too.
@@ -86,7 +89,25 @@ void* map_shared(long descriptor, std::size_t size) {
 
 }  // namespace
 
-int real_process_id() { return static_cast<int>(plain_system_call(SYS_getpid)); }
+void make_plain_calls_by(SystemCallOfLibc libc) { call_of_libc.store(libc, std::memory_order_relaxed); }
+
+long plain_call(long number, long a, long b, long c, long d, long e, long f) {
+  const SystemCallOfLibc libc = call_of_libc.load(std::memory_order_relaxed);
+  if (libc == nullptr) return bare_call(number, a, b, c, d, e, f);
+  const int before = errno;
+  long result = libc(number, a, b, c, d, e, f);
+  if (result == -1) result = -errno;
+  errno = before;
+  return result;
+}
+
+int real_process_id() { return static_cast<int>(plain_call(SYS_getpid)); }
+
+std::int64_t wall_ns_without_counter() {
+  timespec t{};
+  plain_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&t));
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value) { futex(&word, FUTEX_WAIT, value); }
 void futex_wake(std::atomic<std::uint32_t>& word, int most) {
@@ -142,7 +163,7 @@ void SharedLink::enter_family() {
 
 protocol::Link* SharedLink::mine() {
   if (link_of_this_thread != nullptr) return link_of_this_thread;
-  const auto thread = static_cast<std::uint32_t>(plain_system_call(SYS_gettid));
+  const auto thread = static_cast<std::uint32_t>(plain_call(SYS_gettid));
   for (protocol::Link& link : pages_->links) {
     std::uint32_t owner = 0;
     const bool taken = link.owner.compare_exchange_strong(owner, thread, std::memory_order_acq_rel);
@@ -269,7 +290,8 @@ bool SharedLink::reopen(long descriptor) {
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
   void* at =
       file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(protocol::Pages), access_mode, MAP_SHARED | MAP_NORESERVE, file, 0);
-  if (file >= 0) ::close(file);
+  // Not by what stands in front of close: until here the pages are the parent's, who may have a socket of this number.
+  if (file >= 0) plain_call(SYS_close, file);
   if (at == MAP_FAILED) return false;
   auto* before = pages_;
   pages_ = static_cast<protocol::Pages*>(at);

@@ -18,6 +18,11 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value);
 void futex_wake(std::atomic<std::uint32_t>& word, int most);
 /// The process id that the kernel knows, whoever stands in front of getpid.
 int real_process_id();
+/// What the kernel does, whoever stands in front of libc; an errno is negative. Where raw system calls are caught, only
+/// those that libc's own `syscall` makes pass: it is given here.
+using SystemCallOfLibc = long (*)(long number, ...);
+void make_plain_calls_by(SystemCallOfLibc libc);
+long plain_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 
 class SharedLink {
  public:

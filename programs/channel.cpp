@@ -237,6 +237,7 @@ void Channel::set_clock(SimTime base, SimTime limit, std::uint64_t counter, std:
   face.limit.store(limit.ns(), std::memory_order_relaxed);
   face.counter.store(counter, std::memory_order_relaxed);
   face.scale.store(scale, std::memory_order_relaxed);
+  if (face.counter_use != protocol::CounterUse::host) face.wall.store(wall_now().ns(), std::memory_order_relaxed);
   face.waited.store((base.since_zero() - executed).ns(), std::memory_order_relaxed);
   face.turn.store(turn + 2, std::memory_order_release);
 }

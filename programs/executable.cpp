@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "link/fd.hpp"
+#include "programs/machine_code.hpp"
 
 namespace isochron::programs {
 
@@ -105,6 +107,9 @@ class ElfReader {
       auto loader = text_at(source_, segment.p_offset, std::min<std::uint64_t>(segment.p_filesz, path_max));
       if (loader) elf_.loader = std::move(*loader);
       return loader.has_value();
+    }
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+      elf_.code.push_back({segment.p_offset, segment.p_filesz});
     }
     if (segment.p_type == PT_DYNAMIC) return read_dynamic(segment);
     if (segment.p_type == PT_NOTE) return read_notes(segment);
@@ -318,6 +323,83 @@ std::optional<Obstacle> obstacle_at(const std::string& path, const std::vector<s
   return std::nullopt;
 }
 
+/// The executable that runs in the end: of a script its interpreter.
+std::optional<std::string> program_behind(std::string path, std::vector<std::string> arguments) {
+  for (int depth = 0; depth <= scripts_max; ++depth) {
+    const Opened file(path);
+    if (!file.there()) return std::nullopt;
+    const auto interpreter = interpreter_of(file.head());
+    if (interpreter) arguments = words_of(interpreter->argument);
+    if (interpreter ? name_in(interpreter->path) == "env" : depth == 0 && name_in(path) == "env") {
+      const auto found = on_path(run_by_env(arguments));
+      if (!found) return path;
+      path = *found;
+    } else if (interpreter) {
+      path = interpreter->path;
+    } else {
+      return path;
+    }
+  }
+  return path;
+}
+
+/// Where the loader finds a library that is installed; "" = not there.
+std::string library_at(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  for (const char* folder : {"/lib/x86_64-linux-gnu/", "/usr/lib/x86_64-linux-gnu/", "/lib/aarch64-linux-gnu/",
+                             "/usr/lib/aarch64-linux-gnu/", "/usr/local/lib/", "/lib64/", "/lib/", "/usr/lib/"}) {
+    if (access((folder + name).c_str(), R_OK) == 0) return folder + name;
+  }
+  return "";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < 4; ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > 4 ? text + " and " + std::to_string(names.size() - 4) + " more" : text;
+}
+
+/// A program and the libraries that it needs: who makes system calls by itself, who reads counter and chance.
+std::vector<Remark> remarks_on_code(const std::string& program) {
+  std::vector<std::string> paths{program}, calls, counters, chance, missing;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < paths.size() && i < libraries_max; ++i) {
+    const Opened file(paths[i]);
+    const auto elf = file.there() ? read_elf(file.source()) : Result<Elf, std::string>(fail(std::string()));
+    if (!elf) continue;
+    MachineCode code;
+    for (const Elf::Part& part : elf->code) code += look_at_code(file.source(), part.offset, part.size);
+    const std::string name = name_in(paths[i]);
+    // Of libc and its loader nobody reads these but through what is followed.
+    const bool of_libc = name.starts_with("libc.so") || name.starts_with("ld-linux");
+    if (code.calls > 0 && !of_libc) calls.push_back(name);
+    if (code.counter > 0 && !of_libc) counters.push_back(name);
+    if (code.chance > 0 && !of_libc) chance.push_back(name);
+    for (const std::string& needed : elf->needed) {
+      if (!seen.insert(needed).second) continue;
+      const std::string at = library_at(needed);
+      at.empty() ? missing.push_back(needed) : paths.push_back(at);
+    }
+  }
+  std::vector<Remark> remarks;
+  remarks.push_back({"system calls without libc", calls.empty() ? "none seen" : "in " + listed(calls), true,
+                     calls.empty() ? "" : "they are caught, and cost about ten times as much each", ""});
+  remarks.push_back({"time stamp counter", counters.empty() ? "not seen" : "read in " + listed(counters),
+                     counters.empty(),
+                     counters.empty() ? ""
+                                      : "it shows the host's time where computing is measured or recorded, and "
+                                        "simulated time elsewhere",
+                     counters.empty() ? "" : "say with `rdtsc: simulated`, `refused` or `host` what it shall show"});
+  remarks.push_back({"random instruction", chance.empty() ? "not seen" : "in " + listed(chance), true,
+                     chance.empty() ? "" : "what rdrand gives is not the same in two runs, if the program uses it",
+                     ""});
+  if (!missing.empty()) {
+    remarks.push_back({"libraries", "not looked at: " + listed(missing), true,
+                       "they are not in the folders of the system, and may do any of this", ""});
+  }
+  return remarks;
+}
+
 }  // namespace
 
 Result<Elf, std::string> read_elf(const ByteSource& source) { return ElfReader(source).read(); }
@@ -333,6 +415,21 @@ std::optional<Interpreter> interpreter_of(std::string_view head) {
   line = trim(line);
   const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
   return Interpreter{std::string(line.substr(0, end)), std::string(trim(line.substr(end)))};
+}
+
+Result<std::vector<Remark>, std::string> how_it_is_followed(const std::vector<std::string>& run) {
+  const auto path = run.empty() ? std::nullopt : on_path(run[0]);
+  const auto program = path ? program_behind(*path, {run.begin() + 1, run.end()}) : std::nullopt;
+  if (!program) return fail("there is no program `" + (run.empty() ? "" : run[0]) + "`");
+  std::vector<Remark> remarks;
+  if (*program != *path) remarks.push_back({"script", "run by " + *program, true, "", ""});
+  if (const auto obstacle = obstacle_to_following(run)) {
+    remarks.push_back({"followed", "no", false, run[0] + " " + obstacle->what, obstacle->hint});
+    return remarks;
+  }
+  remarks.push_back({"followed", "yes: clocks, sleeps, processes, pipes, sockets, randomness", true, "", ""});
+  for (Remark& remark : remarks_on_code(*program)) remarks.push_back(std::move(remark));
+  return remarks;
 }
 
 std::optional<Obstacle> obstacle_to_following(const std::vector<std::string>& run) {

@@ -32,6 +32,11 @@ struct Elf {
   std::string loader;               // "/lib64/ld-linux-x86-64.so.2"; "" = static
   std::vector<std::string> needed;  // libraries: "libc.so.6"
   bool go = false;                  // made by the Go compiler, with or without cgo
+  struct Part {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+  };
+  std::vector<Part> code;  // where in the file
 };
 /// Fails: a sentence about a damaged file.
 Result<Elf, std::string> read_elf(const ByteSource& source);
@@ -52,5 +57,16 @@ struct Obstacle {
 /// `run` is the program and its arguments. Nothing when it can be followed, and also when there is no such file:
 /// whoever starts it says so.
 std::optional<Obstacle> obstacle_to_following(const std::vector<std::string>& run);
+
+/// What `doctor` says of a program: how each thing that it may do is followed.
+struct Remark {
+  std::string what;   // "time stamp counter"
+  std::string found;  // "read in libfoo.so.1"
+  bool good = true;
+  std::string means;  // "" = nothing
+  std::string mend;   // what to do; "" = nothing
+};
+/// Fails: there is no such program.
+Result<std::vector<Remark>, std::string> how_it_is_followed(const std::vector<std::string>& run);
 
 }  // namespace isochron::programs

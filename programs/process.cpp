@@ -181,6 +181,9 @@ void Process::set_up_pages(const Start& start) {
   if (start.number == 0) return;
   p.stack = 1;
   p.process = start.number;
+  p.clock.counter_use = start.spec->counter == CounterUse::simulated ? protocol::CounterUse::simulated
+                        : start.spec->counter == CounterUse::refused ? protocol::CounterUse::refused
+                                                                     : protocol::CounterUse::host;
   std::copy_n(start.host.begin(), std::min(start.host.size(), sizeof p.host - 1), p.host);
   for (const int output : {1, 2}) p.descriptors[output].store(protocol::Descriptor::output);
 }
@@ -228,6 +231,7 @@ void Process::inherit_pages(const protocol::Pages& from, protocol::Pages& to, Ra
   to.clock.mode.store(from.clock.mode.load(std::memory_order_relaxed), std::memory_order_relaxed);
   to.clock.epoch = from.clock.epoch;
   to.clock.rate = from.clock.rate;
+  to.clock.counter_use = from.clock.counter_use;
   to.clock.base.store(from.clock.base.load(std::memory_order_relaxed), std::memory_order_relaxed);
   to.seed = chance.bits();
   to.cores = from.cores;

@@ -50,6 +50,8 @@ struct ModelledCompute {
 using Compute = std::variant<MeasuredCompute, ZeroCompute, RecordedCompute, ModelledCompute>;
 
 enum class Blocking { charge_wall, free };
+/// What a program of a stack sees that reads the processor's time stamp counter (rdtsc) by itself.
+enum class CounterUse { host, simulated, refused };
 enum class OnFailure { end_run, go_on };
 
 /// What a program finds on its standard input: nothing, a text, a file, or lines that come at their simulated times.
@@ -77,9 +79,10 @@ struct ProgramSpec {
   int priority = 0;                                              // greater is more urgent
   std::optional<std::uint32_t> core;                             // of its robot; none = see RobotSpec
   std::string to;                                                // where send("") goes: "controller", "prey/controller"
-  bool virtual_clock = false;  // knows nothing of us: clocks and sleeps are interposed
-  bool stack = false;          // interposed: its children, pipes and sockets take part too (docs/stacks.md)
-  std::uint64_t seed = 1;      // interposed: of the randomness that it takes from the kernel
+  bool virtual_clock = false;             // knows nothing of us: clocks and sleeps are interposed
+  bool stack = false;                     // interposed: its children, pipes and sockets take part too (docs/stacks.md)
+  std::uint64_t seed = 1;                 // interposed: of the randomness that it takes from the kernel
+  CounterUse counter = CounterUse::host;  // of a stack
   Compute compute = MeasuredCompute{};
   Fraction cpu_speed;                                // of the robot's computer to this one: 0.25 = four times slower
   std::shared_ptr<const double> slowness = nullptr;  // what computing costs now, times this; for faults. Null = 1
@@ -118,6 +121,14 @@ struct NetworkSpec {
   std::vector<NetworkCut> cuts;
 };
 
+/// Somebody who is no host of the run, with whom stacks may talk on the wall clock; or not, where a run must repeat.
+struct OutsideSpec {
+  std::string name;  // as the scenario has it: "db.local:5432"
+  std::uint32_t ip = 0;
+  std::uint16_t port = 0;
+  bool allowed = true;
+};
+
 enum class Privileges { use_if_there, insist, do_without };
 
 struct CoordinatorOptions {
@@ -145,6 +156,7 @@ struct CoordinatorOptions {
   WallSpan stall_after = std::chrono::seconds(5);
   std::function<void(const std::vector<Standing>& all)> on_stall = {};
   std::vector<NetworkSpec> networks;  // none = all robots on one
+  std::vector<OutsideSpec> outside;   // for stacks
   std::uint64_t seed = 1;             // of the networks' chance
   bool host_steps = false;            // the plant waits for somebody else at each step, who needs the machine meanwhile
   /// Boards that take part; they have entered no other run.

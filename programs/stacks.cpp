@@ -34,8 +34,8 @@ void Stacks::open(const std::vector<RobotSpec>& robots) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  system_ =
-      std::make_unique<System>(static_cast<System::House&>(*this), all_.options.networks, names, all_.options.seed);
+  system_ = std::make_unique<System>(static_cast<System::House&>(*this), all_.options.networks, names,
+                                     all_.options.seed, all_.options.outside);
   for (const auto& m : all_.members) {
     if (m->spec.stack) system_->add(m->number, m->robot);
   }

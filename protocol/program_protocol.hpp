@@ -108,6 +108,9 @@ struct alignas(4096) Link {
   alignas(4096) unsigned char payload[payload_max];
 };
 
+/// What a program of a stack sees that reads the processor's time stamp counter by itself.
+enum class CounterUse : std::uint32_t { host, simulated, refused };
+
 /// Written by the coordinator while the program does not run; `turn` is odd meanwhile and even otherwise.
 struct alignas(64) ClockFace {
   std::atomic<std::uint32_t> turn{0};
@@ -122,6 +125,8 @@ struct alignas(64) ClockFace {
   std::atomic<std::uint32_t> first_look{0};  // the next look is a request: the program has started up
   std::int64_t epoch = 0;                    // what CLOCK_REALTIME shows at simulated zero
   std::uint64_t rate = 0;                    // simulated ns for each ns of CPU here, times 2^32
+  CounterUse counter_use = CounterUse::host;
+  std::atomic<std::int64_t> wall{0};  // CLOCK_MONOTONIC at `base`, where the program may not read the counter
 };
 
 /// Processes that came from the program and take no part: what it forked, and what it started in a child. Each enters

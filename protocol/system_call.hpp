@@ -53,8 +53,10 @@ enum class SystemCall : std::uint32_t {
   refused,          // payload: what cannot be followed, as a sentence
 };
 
-/// Flags of read and write beside those of recv and send.
+/// Flags of read and write beside those of recv and send, of which these many bits are passed on.
 inline constexpr std::uint32_t does_not_wait = 1u << 30;
+inline constexpr std::uint32_t of_socket = 1u << 29;  // recv and send: of nothing else
+inline constexpr std::uint32_t message_flags = (1u << 20) - 1;
 
 struct Call {
   std::uint32_t call = 0;

@@ -6,6 +6,7 @@
 
 #include "core/time_text.hpp"
 #include "link/dds/dds_options.hpp"
+#include "link/resolve.hpp"
 #include "programs/coordinator.hpp"
 #include "programs/executable.hpp"
 #include "programs/policy_library.hpp"
@@ -125,6 +126,15 @@ void add_ros2(const Scenario& scenario, ProgramSpec& spec) {
   if (!xml.empty()) spec.environment.emplace_back("CYCLONEDDS_URI", xml);
 }
 
+// While computing is measured, a counter that is trapped would make each look at the clock and each change of programs
+// cost microseconds, which the program would be charged with.
+CounterUse counter_of(const Scenario& scenario, const ProgramSection& program, const Compute& compute) {
+  if (program.rdtsc) return static_cast<CounterUse>(*program.rdtsc);
+  const bool metered = std::holds_alternative<MeasuredCompute>(compute) ||
+                       (std::holds_alternative<RecordedCompute>(compute) && scenario.time.mode != Mode::repeatable);
+  return metered ? CounterUse::host : CounterUse::simulated;
+}
+
 ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, const std::string& name,
                          const ProgramSection& program) {
   ProgramSpec spec;
@@ -147,6 +157,7 @@ ProgramSpec program_spec(const Scenario& scenario, const std::string& robot, con
       spec.virtual_clock && !outside && program.system == SystemKind::simulated && scenario.time.mode != Mode::realtime;
   spec.seed = scenario.seed;
   spec.compute = compute_of(scenario, program, robot + "/" + name, true);
+  spec.counter = counter_of(scenario, program, spec.compute);
   spec.cpu_speed = program.cpu_speed.value_or(scenario.time.cpu_speed);
   spec.blocking =
       program.blocking == isochron::Blocking::wall ? programs::Blocking::charge_wall : programs::Blocking::free;
@@ -273,6 +284,30 @@ void check_executables(const Scenario& scenario) {
   if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+namespace {
+
+std::vector<OutsideSpec> outside_specs(const Scenario& scenario) {
+  std::vector<OutsideSpec> specs;
+  const bool allowed = scenario.time.mode != Mode::repeatable;
+  for (const std::string& text : scenario.outside) {
+    const auto addresses = link::resolve(text);
+    if (!addresses) throw InputError(scenario.place_of("outside"), "outside: " + addresses.error().what);
+    for (const Address& address : *addresses) {
+      if (!std::equal(address.ip.begin(), address.ip.begin() + 12, Address::loopback(0).ip.begin())) continue;  // IPv6
+      std::uint32_t ip = 0;
+      for (std::size_t i = 12; i < 16; ++i) ip = ip << 8 | address.ip[i];
+      specs.push_back({text, ip, address.port, allowed});
+    }
+    if (specs.empty() || specs.back().name != text) {
+      throw InputError(scenario.place_of("outside"), "outside: `" + text + "` has no IPv4 address",
+                       "the simulated network has IPv4 addresses only");
+    }
+  }
+  return specs;
+}
+
+}  // namespace
+
 CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, bool show_output) {
   CoordinatorOptions options;
   options.step = step;
@@ -282,6 +317,7 @@ CoordinatorOptions coordinator_options(const Scenario& scenario, SimSpan step, b
   options.stall_after = scenario.time.stall;
   options.epoch = scenario.time.epoch.epoch;
   options.networks = network_specs(scenario);
+  options.outside = outside_specs(scenario);
   options.seed = scenario.seed;
   options.cores = scenario.time.cores.value_or(0);
   options.privileges = scenario.time.privileges == Rights::insist    ? Privileges::insist

@@ -70,6 +70,11 @@ std::vector<std::string> not_repeatable(const Scenario& scenario) {
   if (scenario.time.mode == Mode::heartbeat) {
     spoilers.emplace_back("mode heartbeat: a client goes by what it last heard of the others");
   }
+  if (scenario.time.mode != Mode::repeatable) {
+    for (const std::string& address : scenario.outside) {
+      spoilers.push_back("outside: what comes from " + address + " comes when it comes");
+    }
+  }
   for (const auto& [robot, section] : scenario.robots) {
     for (const auto& [name, program] : section.programs) {
       const ComputeSection& compute = program.compute ? *program.compute : scenario.time.compute;

@@ -36,6 +36,11 @@ class Finder {
     if (!has_stack()) {
       unless_given(scenario_, "networks", "no program of this scenario has `clock: virtual` and a simulated system");
     }
+    if (!has_stack()) {
+      unless_given(scenario_, "outside", "no program of this scenario has `clock: virtual` and a simulated system");
+    } else if (scenario_.time.mode == Mode::repeatable) {
+      unless_given(scenario_, "outside", "mode repeatable lets no program out");
+    }
     if (!has_boards(scenario_) && !has_outside())
       unless_given(scenario_, "hil", "no program of this scenario runs on a board");
     if (!scenario_.hil.sync) {
@@ -112,7 +117,8 @@ class Finder {
   void look_at(const ProgramSection& program, Part part) {
     const bool library = !program.library.empty();
     if (library) {
-      for (const char* key : {"to", "clock", "system", "blocking", "output", "memory", "stdin", "startup", "ros2"}) {
+      for (const char* key :
+           {"to", "clock", "system", "rdtsc", "blocking", "output", "memory", "stdin", "startup", "ros2"}) {
         unless_given(program, key, "it is for executables, and this is a library");
       }
     }
@@ -121,7 +127,7 @@ class Finder {
     }
     if (part == Part::outside) {
       for (const char* key : {"every", "offset", "deadline", "priority", "core", "best_effort", "to", "cpu_speed",
-                              "blocking", "output", "memory", "stdin", "startup", "system", "ros2"}) {
+                              "blocking", "output", "memory", "stdin", "startup", "system", "rdtsc", "ros2"}) {
         unless_given(program, key, "the autopilot is outside and flies in lock-step; `clock: virtual` takes it in");
       }
     }
@@ -141,9 +147,12 @@ class Finder {
       }
     }
     if (part == Part::executable && program.clock != ClockKind::virtual_) {
-      for (const char* key : {"startup", "system"}) {
+      for (const char* key : {"startup", "system", "rdtsc"}) {
         unless_given(program, key, "it is for programs with `clock: virtual`");
       }
+    }
+    if (part == Part::executable && program.clock == ClockKind::virtual_ && program.system == SystemKind::host) {
+      unless_given(program, "rdtsc", "it is for programs whose system is simulated: the counter is the host's here");
     }
   }
 

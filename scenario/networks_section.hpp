@@ -55,4 +55,11 @@ struct Words<SystemKind> {
   static constexpr std::array<const char*, 2> list{"simulated", "host"};
 };
 
+/// What a program sees that reads the processor's time stamp counter by itself.
+enum class CounterKind { host, simulated, refused };
+template <>
+struct Words<CounterKind> {
+  static constexpr std::array<const char*, 3> list{"host", "simulated", "refused"};
+};
+
 }  // namespace isochron

@@ -278,6 +278,7 @@ struct ProgramSection : Section {
   std::string to;
   ClockKind clock = ClockKind::native;
   SystemKind system = SystemKind::simulated;
+  std::optional<CounterKind> rdtsc;
   std::optional<ComputeSection> compute;
   std::optional<Fraction> cpu_speed;
   Blocking blocking = Blocking::wall;
@@ -310,6 +311,10 @@ void describe(V& v, ProgramSection& s) {
   v.optional("system", s.system,
              "with `clock: virtual`, whose its children, pipes and sockets are: simulated, so that they pass in "
              "simulated time and are charged; or the host's, on the wall clock");
+  v.optional("rdtsc", s.rdtsc,
+             "with `clock: virtual` and a simulated system, what the processor's time stamp counter shows to who reads "
+             "it without asking: simulated time at 1 GHz, the host's counter, or the end of the program; if left out, "
+             "the host's where computing is measured or recorded, and simulated time elsewhere");
   v.optional("compute", s.compute, "as in time, for this program only");
   v.optional("cpu_speed", s.cpu_speed, "as in time, for this program only");
   v.optional("blocking", s.blocking, "what a call that blocks unexpectedly costs: the wall time it takes, or nothing");
@@ -534,6 +539,7 @@ struct Scenario : Section {
   FlowsSection flows;
   NetworkSection network;
   Named<SimulatedNetworkSection> networks;
+  std::vector<std::string> outside;
   FaultsSection faults;
   std::optional<RosSection> ros;
   std::optional<Ros2Section> ros2;
@@ -572,6 +578,9 @@ void describe(V& v, Scenario& s) {
   v.optional("networks", s.networks,
              "simulated networks between robots, by name, over which programs with `clock: virtual` talk; all robots "
              "on one, 10.0.0.1 and up, if left out");
+  v.optional("outside", s.outside,
+             "addresses that are no robots, as in [192.168.1.5:80], with which programs with `clock: virtual` may talk "
+             "all the same: on the wall clock, so that the run does not repeat");
   v.optional("faults", s.faults,
              "what is bad on purpose: links of agents, of nodes over TCP, to targets; and what breaks when");
   v.optional("ros", s.ros, "ordinary ROS 1 nodes that take part, over topics and /clock");

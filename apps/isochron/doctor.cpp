@@ -2,6 +2,8 @@
 #include "apps/isochron/machine.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/foreign_text.hpp"
+#include "core/input_error.hpp"
+#include "programs/executable.hpp"
 
 namespace isochron::app {
 namespace {
@@ -20,8 +22,10 @@ std::string as_text(const std::vector<Finding>& findings) {
   return text;
 }
 
-std::string as_json(const std::vector<Finding>& findings) {
-  nlohmann::ordered_json json{{"machine", describe_machine()}, {"findings", nlohmann::json::array()}};
+std::string as_json(const std::vector<Finding>& findings, const std::vector<std::string>& program) {
+  nlohmann::ordered_json json{{"machine", describe_machine()}};
+  if (!program.empty()) json["program"] = program;
+  json["findings"] = nlohmann::json::array();
   for (const Finding& f : findings) {
     json["findings"].push_back(
         {{"what", f.what}, {"found", f.found}, {"good", f.good}, {"cost", f.cost}, {"mend", f.mend}});
@@ -29,17 +33,29 @@ std::string as_json(const std::vector<Finding>& findings) {
   return json_text(json, 2) + "\n";
 }
 
+std::vector<Finding> examine_program(const std::vector<std::string>& run) {
+  const auto remarks = programs::how_it_is_followed(run);
+  if (!remarks) throw InputError({}, remarks.error(), "give its path, or its name if it is on the PATH");
+  std::vector<Finding> findings;
+  for (const programs::Remark& r : *remarks) findings.push_back({r.what, r.found, r.good, r.means, r.mend});
+  return findings;
+}
+
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
+  auto program = std::make_shared<std::vector<std::string>>();
   CLI::App* verb =
       app.add_subcommand("doctor", "what this machine allows, what is missing and what that costs, and how to fix it");
   verb->add_flag("--json", *json, "for machines");
-  verb->callback([&action, json] {
-    action = [json] {
-      const auto findings = examine_machine();
-      print(*json ? as_json(findings) : as_text(findings));
+  verb->add_option("program", *program,
+                   "instead of the machine: a program and its arguments; what of it is followed with `clock: virtual`, "
+                   "what is not, and what to do");
+  verb->callback([&action, json, program] {
+    action = [json, program] {
+      const auto findings = program->empty() ? examine_machine() : examine_program(*program);
+      print(*json ? as_json(findings, *program) : as_text(findings));
       return exit_fine;
     };
   });

@@ -118,6 +118,27 @@ class DoctorTest(unittest.TestCase):
         self.assertIn("real-time scheduling (SCHED_FIFO)", findings)
         self.assertIn("cores", findings)
 
+    def test_a_program_is_told_how_it_is_followed(self):
+        told = json.loads(run("doctor", "--json", "/usr/bin/python3", "x.py").stdout)
+        self.assertEqual(told["program"], ["/usr/bin/python3", "x.py"])
+        findings = {f["what"]: f for f in told["findings"]}
+        self.assertTrue(findings["followed"]["good"])
+        self.assertIn("time stamp counter", findings)
+        self.assertIn("followed", run("doctor", "bash").stdout)
+
+    def test_a_program_that_cannot_be_followed_is_told_what_to_do(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program")
+            with open(path, "wb") as file:
+                file.write(b"\0nothing")
+            os.chmod(path, 0o755)
+            told = json.loads(run("doctor", "--json", path).stdout)["findings"]
+            self.assertFalse(told[0]["good"])
+            self.assertIn("neither a program of this system nor a script", told[0]["cost"])
+            missing = run("doctor", os.path.join(folder, "none"))
+            self.assertEqual(missing.returncode, 2)
+            self.assertIn("there is no program", missing.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -87,6 +87,7 @@ void draw(void* into, std::size_t size) {
 }
 
 bool gives_chance(int descriptor) {
+  if (descriptor < 0) return false;  // which a free place would look like
   for (const auto& device : devices) {
     if (device.load(std::memory_order_relaxed) == descriptor + 1) return true;
   }

@@ -3,6 +3,7 @@
 #include "client/interpose/clock.hpp"
 
 #include "client/interpose/input.hpp"
+#include "client/interpose/raw_calls.hpp"
 #include "client/interpose/system.hpp"
 
 #include <errno.h>
@@ -126,6 +127,7 @@ __attribute__((constructor)) void attach() {
     keep_environment();
     look_after_execution();
   }
+  begin_to_catch(the_link.pages()->stack != 0 ? the_link.pages()->clock.counter_use : protocol::CounterUse::host);
   ask_to_attach();
   open_input(*the_link.pages());
 }
@@ -200,6 +202,7 @@ void become_child(long pages) {
   the_link.around_waits(nullptr);
   keep_environment();
   ask_to_attach();
+  catch_in_thread();
 }
 
 bool is_virtual(clockid_t clock) {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/interpose/raw_calls.hpp"
 #include "client/interpose/system.hpp"
 
 using namespace isochron::interpose;
@@ -101,7 +102,9 @@ int execute(const char* path, char* const* arguments, char* const* environment) 
   }
   for (std::size_t k = 0; k < kept; ++k) whole[size++] = const_cast<char*>(keep[k]);
   whole[size] = nullptr;
+  free_counter();
   libc_execve(path, arguments, whole);
+  trap_counter();
   free(whole);
   return -1;
 }
@@ -230,7 +233,9 @@ int become(const char* file, bool search, const posix_spawn_file_actions_t* acti
 int spawn(pid_t* process, const char* file, bool search, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   int report[2];
-  if (syscall(SYS_pipe2, report, O_CLOEXEC) != 0) return errno;  // not the program's: the system's own
+  if (const long error = -isochron::client::plain_call(SYS_pipe2, reinterpret_cast<long>(report), O_CLOEXEC);
+      error != 0)
+    return static_cast<int>(error);  // not the program's: the system's own
   const int high = fcntl(report[1], F_DUPFD_CLOEXEC, 300);
   if (high >= 0) {
     close(report[1]);

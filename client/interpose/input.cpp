@@ -81,7 +81,7 @@ std::int64_t hand_over_due() {
     at += static_cast<std::uint32_t>(sizeof line) + line.size;
     fed_pages->input_at.store(at, std::memory_order_relaxed);
   }
-  if (line_end >= 0) syscall(SYS_close, line_end);
+  if (line_end >= 0) isochron::client::plain_call(SYS_close, line_end);
   line_end = -1;
   return forever;
 }
@@ -113,7 +113,7 @@ void open_input(protocol::Pages& shared) {
   if (line_end < 0) return;
   const int high = fcntl(line_end, F_DUPFD_CLOEXEC, 200);  // out of the way of programs that number their own
   if (high >= 0) {
-    syscall(SYS_close, line_end);
+    isochron::client::plain_call(SYS_close, line_end);
     line_end = high;
   }
   the_pipe = status.st_ino;
@@ -121,7 +121,7 @@ void open_input(protocol::Pages& shared) {
 }
 
 void close_input() {
-  if (line_end >= 0) syscall(SYS_close, line_end);
+  if (line_end >= 0) isochron::client::plain_call(SYS_close, line_end);
   line_end = -1;
   fed_pages = nullptr;
 }

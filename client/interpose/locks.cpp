@@ -7,9 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/sem.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -18,6 +16,7 @@
 #include <atomic>
 
 #include "client/interpose/clock.hpp"
+#include "client/interpose/raw_calls.hpp"
 #include "client/interpose/shared_semaphores.hpp"
 
 using namespace isochron::interpose;
@@ -60,7 +59,6 @@ ISOCHRON_ORIGINAL(sigtimedwait)
 ISOCHRON_ORIGINAL(mq_timedreceive)
 ISOCHRON_ORIGINAL(mq_timedsend)
 ISOCHRON_ORIGINAL(semtimedop)
-ISOCHRON_ORIGINAL(syscall)
 
 /// Takes something that another thread may have. `attempt` returns `busy` while it has. All that passes between threads
 /// happens under a Turn, and who has to wait does so in our line, not in the kernel's: there it would be nobody's turn.
@@ -424,36 +422,25 @@ int semtimedop(int set, struct sembuf* operations, size_t count, const struct ti
   return result;
 }
 
-// Futures, std::atomic::wait and language run-times come through here.
-long syscall(long number, ...) {
-  va_list list;
-  va_start(list, number);
-  long a[6];
-  for (long& argument : a) argument = va_arg(list, long);
-  va_end(list);
-  if (attached() && number == SYS_futex) {
-    const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
-    if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) {
-      const auto* word = reinterpret_cast<const void*>(a[0]);
-      return give(word, static_cast<std::uint32_t>(a[2]),
-                  [&] { return static_cast<int>(libc_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5])); });
-    }
-    if ((command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && a[3] == 0 && order_mode() != OrderMode::off) {
-      return futex_without_limit(a);
-    }
-    if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
-      return futex_wait(reinterpret_cast<const std::uint32_t*>(a[0]), static_cast<int>(a[1]),
-                        static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3]));
-    }
-  }
-  if (attached() && number == SYS_getrandom) {
-    return getrandom(reinterpret_cast<void*>(a[0]), static_cast<std::size_t>(a[1]), static_cast<unsigned>(a[2]));
-  }
-  if (attached() && number == SYS_clock_gettime) {
-    return clock_gettime(static_cast<clockid_t>(a[0]), reinterpret_cast<timespec*>(a[1]));
-  }
-  return libc_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
 }  // extern "C"
 #pragma GCC visibility pop
+
+namespace isochron::interpose {
+
+long futex_call(const long (&a)[6]) {
+  const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
+  const auto plain = [&a] { return client::plain_call(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]); };
+  if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) {
+    return give(reinterpret_cast<const void*>(a[0]), static_cast<std::uint32_t>(a[2]),
+                [&] { return static_cast<int>(plain()); });
+  }
+  if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) return plain();
+  const auto result = [](long of_libc) { return of_libc == -1 ? -errno : of_libc; };
+  if (a[3] != 0) {
+    return result(futex_wait(reinterpret_cast<const std::uint32_t*>(a[0]), static_cast<int>(a[1]),
+                             static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3])));
+  }
+  return order_mode() == OrderMode::off ? plain() : result(futex_without_limit(a));
+}
+
+}  // namespace isochron::interpose

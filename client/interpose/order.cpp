@@ -14,6 +14,7 @@
 #include <new>
 
 #include "client/interpose/clock.hpp"
+#include "client/interpose/raw_calls.hpp"
 #include "protocol/clock_values.hpp"
 
 namespace isochron::interpose {
@@ -426,6 +427,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Made* made_as = nullptr;
 pthread_key_t at_end;
 
 void finish(void*) {
+  end_catching();
   if (order_mode() == OrderMode::off) return;
   {
     const Turn turn;
@@ -452,6 +454,7 @@ void* begin_thread(void* start) {
   Made* made = static_cast<Made*>(start);
   made_as = made;
   self.number = made->number;
+  catch_in_thread();
   pthread_setspecific(at_end, made);
   if (the_mode == OrderMode::baton) {
     lock.take();

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/interpose/raw_calls.hpp"
 #include "client/interpose/system.hpp"
 
 using namespace isochron::interpose;
@@ -15,6 +16,7 @@ using namespace isochron::interpose;
 namespace {
 
 ISOCHRON_ORIGINAL(sigaction)
+ISOCHRON_ORIGINAL(pthread_sigmask)
 
 struct sigaction of_children {};
 bool restarts[65];
@@ -69,7 +71,18 @@ void forget_handlers() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int sigaction(int signal, const struct sigaction* __restrict action, struct sigaction* __restrict old) {
+int sigaction(int signal, const struct sigaction* __restrict asked, struct sigaction* __restrict old) {
+  struct sigaction without {};  // of blocking what is needed here
+  const struct sigaction* action = asked;
+  if (asked != nullptr && attached()) {
+    without = *asked;
+    let_through(without.sa_mask);
+    action = &without;
+  }
+  if (is_kept(signal) && attached()) {
+    if (action != nullptr && in_stack()) note(signal, *action);
+    return keep_action(signal, action, old);
+  }
   if (!in_stack() || signal < 1 || signal > 64) return libc_sigaction(signal, action, old);
   struct sigaction before {};
   if (action != nullptr && (signal == SIGKILL || signal == SIGSTOP)) return returned(-EINVAL);
@@ -106,6 +119,17 @@ sighandler_t signal(int signal, sighandler_t handler) {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   return sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+int pthread_sigmask(int how, const sigset_t* __restrict set, sigset_t* __restrict old) {
+  if (set == nullptr || how == SIG_UNBLOCK || !attached()) return libc_pthread_sigmask(how, set, old);
+  sigset_t without = *set;
+  let_through(without);
+  return libc_pthread_sigmask(how, &without, old);
+}
+int sigprocmask(int how, const sigset_t* __restrict set, sigset_t* __restrict old) {
+  const int error = pthread_sigmask(how, set, old);
+  return error == 0 ? 0 : returned(-error);
 }
 sighandler_t bsd_signal(int number, sighandler_t handler) { return signal(number, handler); }
 

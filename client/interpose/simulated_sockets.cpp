@@ -36,7 +36,9 @@ ISOCHRON_ORIGINAL(getsockopt)
 ISOCHRON_ORIGINAL(sendmmsg)
 ISOCHRON_ORIGINAL(recvmmsg)
 ISOCHRON_ORIGINAL(close)
+ISOCHRON_ORIGINAL(sendto)
 
+constexpr int as_socket = static_cast<int>(isochron::protocol::of_socket);
 constexpr int plain_type = ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 bool is_followed(int family) { return family == AF_INET || family == AF_INET6 || family == AF_UNIX; }
@@ -101,7 +103,9 @@ void put_time(msghdr& message, int socket, std::int64_t at) {
 }  // namespace
 
 int accept_simulated(int socket, sockaddr* from, socklen_t* length, int flags) {
-  const int stand_in = libc_socket(option_of(socket, SO_DOMAIN), option_of(socket, SO_TYPE) | flags, 0);
+  const int family = option_of(socket, SO_DOMAIN);
+  if (family < 0) return -1;
+  const int stand_in = libc_socket(family, option_of(socket, SO_TYPE) | flags, 0);
   if (stand_in < 0) return stand_in;
   Call call = call_of(SystemCall::accept, socket, stand_in);
   set_waiting(call, 0, receive_limit(socket));
@@ -119,7 +123,7 @@ ssize_t receive_simulated(int socket, void* data, std::size_t size, int flags, s
   Call answer;
   std::size_t got = 0;
   for (;;) {
-    const ssize_t part = simulated_read(socket, static_cast<char*>(data) + got, size - got, flags, &answer);
+    const ssize_t part = simulated_read(socket, static_cast<char*>(data) + got, size - got, flags | as_socket, &answer);
     if (part < 0) return got > 0 ? static_cast<ssize_t>(got) : part;
     got += static_cast<std::size_t>(part);
     if ((flags & MSG_WAITALL) == 0 || part == 0 || got >= size || option_of(socket, SO_TYPE) != SOCK_STREAM) break;
@@ -132,7 +136,7 @@ ssize_t receive_message(int socket, msghdr& message, int flags) {
   Whole whole(message);
   if (whole.data == nullptr) return returned<ssize_t>(-ENOMEM);
   Call answer;
-  const ssize_t size = simulated_read(socket, whole.data, whole.size, flags, &answer);
+  const ssize_t size = simulated_read(socket, whole.data, whole.size, flags | as_socket, &answer);
   if (size < 0) return size;
   std::size_t left = std::min<std::size_t>(static_cast<std::size_t>(size), whole.size), at = 0;
   for (std::size_t i = 0; i < message.msg_iovlen && left > 0; ++i) {
@@ -149,10 +153,13 @@ ssize_t receive_message(int socket, msghdr& message, int flags) {
 
 ssize_t send_simulated(int socket, const void* data, std::size_t size, int flags, const sockaddr* to,
                        socklen_t length) {
-  if (to == nullptr) return simulated_write(socket, data, size, flags);
+  if (to == nullptr) return simulated_write(socket, data, size, flags | as_socket);
   Call named = call_of(SystemCall::write);
   put_named(named, to, length);
-  return simulated_write(socket, data, size, flags, named.address, named.address_size);
+  const ssize_t sent = simulated_write(socket, data, size, flags | as_socket, named.address, named.address_size);
+  if (sent >= 0 || errno != EREMOTE) return sent;
+  closed_descriptor(socket);
+  return libc_sendto(socket, data, size, flags, to, length);
 }
 
 ssize_t send_message(int socket, const msghdr& message, int flags) {
@@ -271,6 +278,10 @@ int connect(int socket, const struct sockaddr* address, socklen_t length) {
   const Call asked = call;
   set_waiting(call, 0, send_limit(socket));
   std::int64_t result = ask_again(call);
+  if (result == -EREMOTE) {  // it is outside: what stands for the socket does from here on what it is
+    closed_descriptor(socket);
+    return libc_connect(socket, address, length);
+  }
   if (result == -EINPROGRESS && (asked.flags & protocol::does_not_wait) == 0) errno = EINPROGRESS;
   return returned(result);
 }

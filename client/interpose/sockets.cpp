@@ -172,7 +172,7 @@ int accept4(int socket, struct sockaddr* __restrict from, socklen_t* __restrict 
   return arrives_in_time(socket, 0) ? libc_accept4(socket, from, length, flags) : -1;
 }
 ssize_t send(int socket, const void* data, size_t size, int flags) {
-  if (is_simulated(socket)) return simulated_write(socket, data, size, flags);
+  if (is_simulated(socket)) return send_simulated(socket, data, size, flags, nullptr, 0);
   return leaves_in_time(socket, flags) ? sent_in_order(socket, [&] { return libc_send(socket, data, size, flags); })
                                        : -1;
 }

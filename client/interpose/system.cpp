@@ -20,24 +20,15 @@ namespace {
 
 ISOCHRON_ORIGINAL(close)
 
-long plain(long number, long a, long b, long c) {
-#if defined(__x86_64__)
-  long result;
-  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-#else
-  long result = syscall(number, a, b, c);
-  if (result < 0) result = -errno;
-#endif
-  return result;
-}
-
 }  // namespace
 
 ssize_t plain_read(int descriptor, void* data, std::size_t size) {
-  return returned<ssize_t>(plain(SYS_read, descriptor, reinterpret_cast<long>(data), static_cast<long>(size)));
+  return returned<ssize_t>(
+      client::plain_call(SYS_read, descriptor, reinterpret_cast<long>(data), static_cast<long>(size)));
 }
 ssize_t plain_write(int descriptor, const void* data, std::size_t size) {
-  return returned<ssize_t>(plain(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(size)));
+  return returned<ssize_t>(
+      client::plain_call(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(size)));
 }
 
 // libc's streams call its read and write directly, where nothing can be put in front of them: a jump is put into their
@@ -107,17 +98,17 @@ bool take_signals(std::uint64_t bits) {
   for (int signal = 1; bits != 0; ++signal, bits >>= 1) {
     if ((bits & 1) == 0) continue;
     if (sigismember(&blocked, signal) == 1) {  // another thread may take it
-      plain(SYS_kill, client::real_process_id(), signal, 0);
+      client::plain_call(SYS_kill, client::real_process_id(), signal);
       continue;
     }
     if (!restarts_calls(signal)) again = false;
-    plain(SYS_tgkill, client::real_process_id(), plain(SYS_gettid, 0, 0, 0), signal);
+    client::plain_call(SYS_tgkill, client::real_process_id(), client::plain_call(SYS_gettid), signal);
   }
   return again;
 }
 
 void set_waiting(Call& call, int flags, std::int64_t limit) {
-  call.flags = static_cast<std::uint32_t>(flags);
+  call.flags = static_cast<std::uint32_t>(flags) & (protocol::message_flags | protocol::of_socket);
   call.until = limit;
   if ((flags & MSG_DONTWAIT) != 0 || !is_blocking(call.descriptor)) call.flags |= protocol::does_not_wait;
 }

@@ -109,7 +109,8 @@ bool send(const sigevent& e, bool plain) {
     siginfo_t info{};
     info.si_code = SI_TIMER;
     info.si_value = e.sigev_value;
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), e._sigev_un._tid, e.sigev_signo, &info);
+    isochron::client::plain_call(SYS_rt_tgsigqueueinfo, isochron::client::real_process_id(), e._sigev_un._tid,
+                                 e.sigev_signo, reinterpret_cast<long>(&info));
   } else if (plain) {
     kill(getpid(), e.sigev_signo);
   } else {

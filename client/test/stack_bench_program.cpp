@@ -1,12 +1,17 @@
 // What `isochron bench programs` runs, with and without Isochron: two processes that exchange datagrams, or a stream.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -66,6 +71,30 @@ int stream(long bytes) {
   return got >= bytes ? 0 : 1;
 }
 
+/// System calls without libc. With `traps` each is caught here, and nothing is done: what catching alone costs.
+int calls([[maybe_unused]] long count, [[maybe_unused]] bool traps) {
+#if defined(__x86_64__)
+  if (traps) {
+    struct sigaction action {};
+    action.sa_sigaction = [](int, siginfo_t*, void* context) {
+      static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = 0;
+    };
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGSYS, &action, nullptr);
+    // All calls but those of the pages that libc's `syscall` is in.
+    const auto libc = reinterpret_cast<unsigned long>(&syscall) & ~0xfffffUL;
+    constexpr int set_user_dispatch = 59;
+    if (prctl(set_user_dispatch, 1, libc - 0x100000, 0x300000, 0) != 0) return 1;
+  }
+  timespec t{};
+  for (long i = 0; i < count; ++i) {
+    long result = SYS_clock_gettime;
+    asm volatile("syscall" : "+a"(result) : "D"(CLOCK_MONOTONIC), "S"(&t) : "rcx", "r11", "memory");
+  }
+#endif
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -73,6 +102,7 @@ int main(int count, char** values) {
   const long number = count > 2 ? std::atol(values[2]) : 0;
   if (what == "round_trips") return round_trips(number);
   if (what == "stream") return stream(number);
-  std::fprintf(stderr, "round_trips N, stream BYTES\n");
+  if (what == "calls" || what == "traps") return calls(number, what == "traps");
+  std::fprintf(stderr, "round_trips N, stream BYTES, calls N, traps N\n");
   return 2;
 }

@@ -74,6 +74,14 @@ void bench_stacks(Report& report) {
       3, [&] { return megabytes / our_seconds({robot("a", "stream", bytes, MeasuredCompute{})}); },
       [&] { return megabytes / bare_seconds("stream", bytes); });
   report.ratio_at_least("tcp_stream_megabytes_per_s", stream, "MB/s", "bare loopback on one core", plain, 0.3);
+#if defined(__x86_64__)
+  constexpr int calls = 200'000;
+  const auto call_count = std::to_string(calls);
+  const auto [caught, trap] = side_by_side(
+      3, [&] { return our_seconds({robot("a", "calls", call_count, ZeroCompute{})}) / calls * 1e6; },
+      [&] { return bare_seconds("traps", call_count) / calls * 1e6; });
+  report.ratio_at_most("caught_system_call", caught, "us", "a bare trap", trap, 1.5);
+#endif
   const auto crowd = [&](int robots) {
     std::vector<RobotSpec> all;
     for (int i = 0; i < robots; ++i) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "programs/executable.hpp"
+#include "programs/machine_code.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace isochron::programs;
@@ -14,5 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return true;
   });
   (void)interpreter_of({reinterpret_cast<const char*>(data), size});
+  (void)look_at_code(bytes);
   return 0;
 }

@@ -24,6 +24,11 @@ void put_address(const Endpoint& endpoint, int family, protocol::Call& call) {
   call.address_size = write_endpoint(endpoint, family, call.address);
 }
 
+bool is_not_what_it_must_be(const protocol::Call& call, const File& file) {
+  return (call.flags & protocol::of_socket) != 0 && dynamic_cast<const Socket*>(&file) == nullptr;
+}
+
+constexpr const char* nobody_there = ", which is no host of the run; see `networks`, `outside` and docs/stacks.md";
 constexpr std::size_t most_read = std::size_t{512} * 1024;
 
 }  // namespace
@@ -54,7 +59,12 @@ CallResult System::attempt(Process& process, Task& task, SimTime now) {
       return write(process, task, now);
     case SystemCall::available: {
       const auto of = file(process, call.descriptor);
-      return of ? static_cast<std::int64_t>(of->available(now)) : -EBADF;
+      if (!of) return -EBADF;
+      const auto* stream = dynamic_cast<const StreamSocket*>(of.get());
+      if (stream != nullptr && stream->listening()) return -EINVAL;
+      const bool has_bytes = stream != nullptr || dynamic_cast<const Socket*>(of.get()) != nullptr ||
+                             dynamic_cast<const PipeEnd*>(of.get()) != nullptr;
+      return has_bytes ? static_cast<std::int64_t>(of->available(now)) : -ENOTTY;
     }
     case SystemCall::bind:
     case SystemCall::listen:
@@ -173,9 +183,17 @@ CallResult System::timer(Process& process, Task& task) {
 CallResult System::read(Process& process, Task& task, SimTime now) {
   const auto of = file(process, task.call.descriptor);
   if (!of) return -EBADF;
+  if (is_not_what_it_must_be(task.call, *of)) return -ENOTSOCK;
   task.answer.payload.resize(
       std::min<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(task.call.a, 0)), most_read));
-  ReadInto into{task.answer.payload, (task.call.flags & MSG_PEEK) != 0, {}, false, 0, 0, now};
+  ReadInto into{task.answer.payload,
+                (task.call.flags & MSG_PEEK) != 0,
+                {},
+                false,
+                0,
+                0,
+                now,
+                (task.call.flags & protocol::does_not_wait) == 0};
   const CallResult result = of->read(into, now);
   task.answer.payload.resize(into.used);
   if (!result) {
@@ -195,11 +213,16 @@ CallResult System::read(Process& process, Task& task, SimTime now) {
 CallResult System::write(Process& process, Task& task, SimTime now) {
   const auto of = file(process, task.call.descriptor);
   if (!of) return -EBADF;
+  if (is_not_what_it_must_be(task.call, *of)) return -ENOTSOCK;
   std::optional<Endpoint> to;
   if (task.call.address_size > 0 && !(to = address_in(task.call))) return -EINVAL;
+  if (to) {
+    if (const auto outside = go_outside(process, "sends to ", *to, now)) return outside;
+  }
   for (;;) {
     const auto rest = std::span<const std::byte>(task.payload).subspan(task.written);
     const CallResult result = of->write(rest, to ? &*to : nullptr, now);
+    if (to && result && *result == -ENETUNREACH) refuse_once(process, "sends to " + to_string(*to) + nobody_there, now);
     if (result && *result < 0) return task.written > 0 ? static_cast<std::int64_t>(task.written) : *result;
     if (!result) {
       task.files.push_back(of);
@@ -271,7 +294,7 @@ CallResult System::socket_call(Process& process, Task& task, SimTime now) {
     case SystemCall::shutdown:
       return socket->shutdown(static_cast<int>(call.a), now);
     case SystemCall::name:
-      return name(task, *socket);
+      return name(task, *socket, now);
     case SystemCall::option:
       return socket->option(static_cast<int>(call.a), static_cast<int>(call.b), call.c);
     default:
@@ -282,18 +305,35 @@ CallResult System::socket_call(Process& process, Task& task, SimTime now) {
 CallResult System::connect(Process& process, Task& task, Socket& socket, SimTime now) {
   const auto to = address_in(task.call);
   if (!to) return -EAFNOSUPPORT;
-  const CallResult result = socket.connect(*to, now);
-  if (result && *result == -ENETUNREACH) {
-    house_.refuse(process.program, now,
-                  "connects to " + to_string(*to) + ", which is no host of the run; see `networks` and docs/stacks.md");
-  }
+  if (const auto outside = go_outside(process, "connects to ", *to, now)) return outside;
+  const bool waits = (task.call.flags & protocol::does_not_wait) == 0;
+  const CallResult result = socket.connect(*to, now, waits);
+  if (result && *result == -ENETUNREACH) refuse_once(process, "connects to " + to_string(*to) + nobody_there, now);
   if (!result) task.files.push_back(file(process, task.call.descriptor));
   return result;
 }
 
+void System::refuse_once(const Process& process, const std::string& what, SimTime now) {
+  if (refused_.emplace(process.program, what).second) house_.refuse(process.program, now, what);
+}
+
+CallResult System::go_outside(const Process& process, const char* does, const Endpoint& to, SimTime now) {
+  const auto is_it = [&to](const OutsideSpec& one) { return one.ip == to.ip && one.port == to.port; };
+  const auto found = to.family == AF_UNIX ? outside_.end() : std::find_if(outside_.begin(), outside_.end(), is_it);
+  if (found == outside_.end()) return std::nullopt;
+  const std::string what = does + found->name + " (" + to_string(to) + "), which is outside";
+  if (!found->allowed) {
+    refuse_once(process, what + "; mode repeatable lets no program out", now);
+    return -ENETUNREACH;
+  }
+  refuse_once(process, what + " and on the wall clock: what follows from it does not repeat", now);
+  return -EREMOTE;
+}
+
 CallResult System::accept(Process& process, Task& task, Socket& socket, SimTime now) {
   auto* listener = dynamic_cast<StreamSocket*>(&socket);
-  if (listener == nullptr || !listener->listening()) return -EINVAL;
+  if (listener == nullptr) return -EOPNOTSUPP;
+  if (!listener->listening()) return -EINVAL;
   auto connection = listener->accept(now);
   if (!connection) {
     task.files.push_back(file(process, task.call.descriptor));
@@ -304,12 +344,13 @@ CallResult System::accept(Process& process, Task& task, Socket& socket, SimTime 
   return task.call.second;
 }
 
-CallResult System::name(Task& task, const Socket& socket) {
+CallResult System::name(Task& task, const Socket& socket, SimTime now) {
   if (task.call.a == 0) {
     put_address(socket.local(), socket.family(), task.answer.call);
     return 0;
   }
-  if (socket.peer() == nullptr) return -ENOTCONN;
+  const auto* stream = dynamic_cast<const StreamSocket*>(&socket);
+  if (socket.peer() == nullptr || (stream != nullptr && !stream->connected(now))) return -ENOTCONN;
   put_address(*socket.peer(), socket.family(), task.answer.call);
   return 0;
 }
@@ -339,8 +380,11 @@ CallResult System::semaphore(Task& task, SimTime now) {
 
 CallResult System::look_up(Process& process, Task& task) {
   const std::string host(reinterpret_cast<const char*>(task.payload.data()), task.payload.size());
-  const auto ip = host.empty() ? std::optional(Network::address_towards(*process.host, *process.host))
-                               : network_.look_up(*process.host, host);
+  auto ip = host.empty() ? std::optional(Network::address_towards(*process.host, *process.host))
+                         : network_.look_up(*process.host, host);
+  const auto is_named = [&host](const OutsideSpec& one) { return one.name.substr(0, one.name.rfind(':')) == host; };
+  const auto outside = std::find_if(outside_.begin(), outside_.end(), is_named);
+  if (!ip && outside != outside_.end()) ip = outside->ip;
   if (!ip) return -ENOENT;
   put_address({AF_INET, *ip, 0, ""}, AF_INET, task.answer.call);
   return 0;

@@ -41,7 +41,8 @@ struct ReadInto {
   bool has_from = false;
   std::uint32_t flags = 0;  // MSG_TRUNC
   std::size_t used = 0;
-  SimTime stamp;  // when it arrived
+  SimTime stamp;      // when it arrived
+  bool waits = true;  // who reads, where nothing is there
 };
 
 class File {

@@ -74,6 +74,7 @@ short EventFile::ready(SimTime) {
 }
 
 CallResult EventFile::read(ReadInto& into, SimTime now) {
+  if (into.room.size() < sizeof count_) return -EINVAL;
   if (count_ == 0) return std::nullopt;
   const std::uint64_t count = semaphore_ ? 1 : count_;
   const CallResult result = give_count(into, count);

@@ -110,6 +110,8 @@ short DatagramSocket::ready(SimTime now) {
   if (read_shut_ || error_ != 0 || (!inbox_.empty() && inbox_.front().arrives <= now)) found |= POLLIN;
   if (error_ != 0) found |= POLLERR;
   if (other_ == nullptr || other_->has_room()) found |= POLLOUT;
+  if (read_shut_) found |= POLLRDHUP;
+  if (read_shut_ && write_shut_) found |= POLLHUP;
   return found;
 }
 
@@ -126,7 +128,7 @@ std::size_t DatagramSocket::available(SimTime now) {
 
 CallResult DatagramSocket::read(ReadInto& into, SimTime now) {
   if (error_ != 0) return -std::exchange(error_, 0);
-  if (inbox_.empty() || inbox_.front().arrives > now) return read_shut_ ? CallResult(0) : std::nullopt;
+  if (inbox_.empty() || inbox_.front().arrives > now) return read_shut_ && into.waits ? CallResult(0) : std::nullopt;
   const Datagram& first = inbox_.front();
   into.used = std::min(into.room.size(), first.bytes.size());
   std::copy_n(first.bytes.begin(), into.used, into.room.begin());
@@ -144,7 +146,7 @@ CallResult DatagramSocket::read(ReadInto& into, SimTime now) {
 }
 
 void DatagramSocket::deliver(Datagram datagram) {
-  if (read_shut_ || held_ + datagram.bytes.size() > capacity) return;  // lost, as the kernel does
+  if (held_ + datagram.bytes.size() > capacity) return;  // lost, as the kernel does
   held_ += datagram.bytes.size();
   const SimTime arrives = datagram.arrives;
   const auto after =
@@ -153,7 +155,7 @@ void DatagramSocket::deliver(Datagram datagram) {
   changed(arrives);
 }
 
-CallResult DatagramSocket::connect(const Endpoint& to, SimTime) {
+CallResult DatagramSocket::connect(const Endpoint& to, SimTime, bool) {
   peer_ = to;
   if (to.family == AF_UNSPEC) {
     peer_ = {};
@@ -175,25 +177,34 @@ CallResult DatagramSocket::connect(const Endpoint& to, SimTime) {
 }
 
 CallResult DatagramSocket::send_unix(std::span<const std::byte> bytes, const Endpoint* to, SimTime now) {
+  if (to != nullptr && to->family != AF_UNIX) return -EINVAL;
+  if (write_shut_) return -EPIPE;
   DatagramSocket* target = other_;
   if (to != nullptr || (target == nullptr && peer() != nullptr)) {
     const auto found = where_.names->find((to != nullptr ? *to : peer_).path);
     target = found == where_.names->end() ? nullptr : dynamic_cast<DatagramSocket*>(found->second);
+    if (target == nullptr && to == nullptr) {  // it is told now that nobody is there, and what was sent before is lost
+      peer_ = {};
+      inbox_.clear();
+      held_ = 0;
+      changed(now);
+    }
     if (target == nullptr) return -ECONNREFUSED;
   }
-  if (target == nullptr) return peer() == nullptr ? -ENOTCONN : -ECONNREFUSED;
+  if (target == nullptr) return -ENOTCONN;
+  if (target->read_shut_) return -EPIPE;
   if (!target->has_room()) return std::nullopt;
   target->deliver({now, local_, {bytes.begin(), bytes.end()}});
   return static_cast<std::int64_t>(bytes.size());
 }
 
 CallResult DatagramSocket::write(std::span<const std::byte> bytes, const Endpoint* to, SimTime now) {
-  if (write_shut_) return -EPIPE;
   if (is_unix()) return send_unix(bytes, to, now);
   if (error_ != 0) return -std::exchange(error_, 0);
   if (bytes.size() > 65507) return -EMSGSIZE;
   if (to == nullptr) to = peer();
   if (to == nullptr) return -EDESTADDRREQ;
+  if (write_shut_) return -EPIPE;
   if (!bound_) bind_freely(0);
   Host& here = *where_.host;
   const bool group = is_multicast(to->ip) || where_.network->is_broadcast(here, to->ip);
@@ -210,25 +221,31 @@ CallResult DatagramSocket::write(std::span<const std::byte> bytes, const Endpoin
     if (!arrives) continue;
     Endpoint from = local_;
     if (from.ip == 0) from.ip = is_loopback(to->ip) ? loopback : Network::address_towards(here, *host);
+    // One of them has a message that is for one: who is connected to the sender, then who was bound last.
+    const auto rank = [this](const DatagramSocket& s) {
+      return (s.peer() != nullptr ? 2 : 0) + (s.family() == family_ ? 1 : 0);
+    };
+    DatagramSocket* best = nullptr;
     for (Socket* socket : sockets) {
       auto* target = static_cast<DatagramSocket*>(socket);
       const Endpoint* wanted = target->peer();
       if (wanted != nullptr && (wanted->port != from.port || (wanted->ip != from.ip && !is_multicast(wanted->ip))))
         continue;
-      target->deliver({*arrives, from, {bytes.begin(), bytes.end()}});
-      if (!group) break;
+      if (group) target->deliver({*arrives, from, {bytes.begin(), bytes.end()}});
+      if (best == nullptr || rank(*target) >= rank(*best)) best = target;
     }
+    if (!group && best != nullptr) best->deliver({*arrives, from, {bytes.begin(), bytes.end()}});
   }
   if (!heard && peer() != nullptr && one == &here) error_ = ECONNREFUSED;  // as the kernel tells it: next time
   return static_cast<std::int64_t>(bytes.size());
 }
 
 CallResult DatagramSocket::shutdown(int how, SimTime now) {
-  if (peer() == nullptr) return -ENOTCONN;
+  // Also of one that is told that it is not connected.
   if (how != SHUT_WR) read_shut_ = true;
   if (how != SHUT_RD) write_shut_ = true;
   changed(now);
-  return 0;
+  return peer() == nullptr && !is_unix() ? -ENOTCONN : 0;
 }
 
 void DatagramSocket::closed(SimTime now) {

@@ -32,7 +32,8 @@ class Socket : public File, public std::enable_shared_from_this<Socket> {
   ~Socket() override;
 
   CallResult bind(const Endpoint& to);
-  virtual CallResult connect(const Endpoint& to, SimTime now) = 0;
+  /// `waits`: who asks waits until it is done; otherwise a connection that was begun is said to be in progress.
+  virtual CallResult connect(const Endpoint& to, SimTime now, bool waits) = 0;
   virtual CallResult listen(int /*backlog*/) { return -EOPNOTSUPP; }
   /// The connection that waits first.
   virtual std::shared_ptr<StreamSocket> accept(SimTime /*now*/) { return nullptr; }
@@ -75,7 +76,7 @@ class DatagramSocket final : public Socket {
   SimTime changes(SimTime now) override;
   CallResult read(ReadInto& into, SimTime now) override;
   CallResult write(std::span<const std::byte> bytes, const Endpoint* to, SimTime now) override;
-  CallResult connect(const Endpoint& to, SimTime now) override;
+  CallResult connect(const Endpoint& to, SimTime now, bool waits) override;
   CallResult shutdown(int how, SimTime now) override;
   void closed(SimTime now) override;
   std::size_t available(SimTime now) override;
@@ -105,7 +106,7 @@ class StreamSocket final : public Socket {
   SimTime changes(SimTime now) override;
   CallResult read(ReadInto& into, SimTime now) override;
   CallResult write(std::span<const std::byte> bytes, const Endpoint* to, SimTime now) override;
-  CallResult connect(const Endpoint& to, SimTime now) override;
+  CallResult connect(const Endpoint& to, SimTime now, bool waits) override;
   CallResult listen(int backlog) override;
   std::shared_ptr<StreamSocket> accept(SimTime now) override;
   CallResult shutdown(int how, SimTime now) override;
@@ -113,7 +114,9 @@ class StreamSocket final : public Socket {
   void closed(SimTime now) override;
   std::size_t available(SimTime now) override { return in_ ? in_->available(now) : 0; }
   [[nodiscard]] bool listening() const { return listening_; }
-  [[nodiscard]] bool connected(SimTime now) const { return in_ && established_ <= now; }
+  [[nodiscard]] bool connected(SimTime now) const {
+    return in_ && established_ <= now && (is_unix() || (!dead_ && broken(now) == 0));
+  }
   static void tie(StreamSocket& a, StreamSocket& b);
   [[nodiscard]] SimTime next_queued(SimTime now) const;
 
@@ -121,6 +124,9 @@ class StreamSocket final : public Socket {
   [[nodiscard]] StreamSocket* find_listener(const Endpoint& to, Host*& host);
   void tell_peer(SimTime at);
   void end_output(SimTime now);
+  /// Its other end is told that nobody is here any more.
+  void reset_peer(SimTime now);
+  void stop_listening(SimTime now);
   /// 0, or why the connection is over at `now`.
   [[nodiscard]] int broken(SimTime now) const;
   bool listening_ = false;
@@ -132,6 +138,9 @@ class StreamSocket final : public Socket {
   SimTime established_ = SimTime::never();
   SimTime refused_ = SimTime::never();
   int refusal_ = 0;
+  bool dead_ = false;    // reset by the other end, which was told
+  bool told_ = false;    // that it is connected
+  bool failed_ = false;  // to connect, which was told by an error
   bool write_shut_ = false, read_shut_ = false;
   SimTime reset_ = SimTime::never();  // told by the other end
 };

@@ -51,11 +51,12 @@ class Stream {
     for (const Piece& piece : pieces_) {
       if (piece.arrives > now) break;
       size += piece.bytes.size() - piece.taken;
-      if (packets_) break;
     }
     return size;
   }
   [[nodiscard]] bool has_piece(SimTime now) const { return !pieces_.empty() && pieces_.front().arrives <= now; }
+  /// It is known that nothing more will come, whatever was not taken yet.
+  [[nodiscard]] bool end_came(SimTime now) const { return end_ <= now; }
   [[nodiscard]] bool ended(SimTime now) const { return end_ <= now && !has_piece(now); }
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
 

@@ -22,6 +22,7 @@ void StreamSocket::tie(StreamSocket& a, StreamSocket& b) {
   a.other_host_ = b.where_.host;
   b.other_host_ = a.where_.host;
   a.established_ = b.established_ = SimTime::zero();
+  a.told_ = b.told_ = true;
   if (a.peer_.family == AF_UNSPEC) a.peer_ = b.local_;
   if (b.peer_.family == AF_UNSPEC) b.peer_ = a.local_;
 }
@@ -54,15 +55,24 @@ StreamSocket* StreamSocket::find_listener(const Endpoint& to, Host*& host) {
   return nullptr;
 }
 
+// Nobody who does not wait is told at once, however near the other is.
+static CallResult begun(bool waits) { return waits ? std::nullopt : CallResult(-EINPROGRESS); }
+
 // The first call asks; later ones look whether the answer is there.
-CallResult StreamSocket::connect(const Endpoint& to, SimTime now) {
+CallResult StreamSocket::connect(const Endpoint& to, SimTime now, bool waits) {
   if (listening_) return -EINVAL;
   if (refused_ != SimTime::never()) {
-    if (now < refused_) return std::nullopt;
+    if (now < refused_) return waits ? std::nullopt : CallResult(-EALREADY);
     refused_ = SimTime::never();
     return -std::exchange(refusal_, 0);
   }
-  if (in_) return established_ <= now ? CallResult(0) : std::nullopt;
+  if (std::exchange(failed_, false)) return -ECONNABORTED;
+  if (told_) return -EISCONN;
+  if (in_ && established_ > now) return waits ? std::nullopt : CallResult(-EALREADY);
+  if (in_) {
+    told_ = true;
+    return 0;
+  }
   Host* host = nullptr;
   StreamSocket* listener = find_listener(to, host);
   if (host == nullptr) return -ENETUNREACH;
@@ -82,7 +92,7 @@ CallResult StreamSocket::connect(const Endpoint& to, SimTime now) {
     refused_ = back;
     refusal_ = ECONNREFUSED;
     changed(back);
-    return refused_ <= now ? connect(to, now) : std::nullopt;
+    return waits && refused_ <= now ? connect(to, now, waits) : begun(waits);
   }
   auto accepted = std::make_shared<StreamSocket>(house_, listener->where_, listener->family_, type_);
   accepted->local_ = listener->local_;
@@ -90,11 +100,13 @@ CallResult StreamSocket::connect(const Endpoint& to, SimTime now) {
   accepted->peer_ = local_;
   tie(*this, *accepted);
   established_ = back;
+  told_ = false;
   accepted->established_ = there;
   listener->queue_.emplace_back(there, accepted);
   house_.changed(*listener, there);
   changed(back);
-  return established_ <= now ? CallResult(0) : std::nullopt;
+  told_ = is_unix() || (waits && established_ <= now);
+  return told_ ? CallResult(0) : begun(waits);
 }
 
 std::shared_ptr<StreamSocket> StreamSocket::accept(SimTime now) {
@@ -113,16 +125,16 @@ int StreamSocket::broken(SimTime now) const {
 short StreamSocket::ready(SimTime now) {
   if (listening_) return !queue_.empty() && queue_.front().first <= now ? POLLIN : 0;
   if (refused_ != SimTime::never()) return refused_ <= now ? POLLIN | POLLOUT | POLLERR | POLLHUP : 0;
-  if (!in_) return POLLOUT | POLLHUP;
+  if (!in_) return failed_ ? POLLIN | POLLRDHUP | POLLOUT | POLLHUP : POLLOUT | POLLHUP;
   if (established_ > now) return 0;
   short found = 0;
-  const bool no_more = in_->ended(now) || read_shut_;
+  const bool no_more = in_->end_came(now) || read_shut_;
   if (in_->has_piece(now) || no_more) found |= POLLIN;
-  if (in_->has_piece(now) ? false : no_more) found |= POLLRDHUP;
+  if (no_more) found |= POLLRDHUP;
   if (write_shut_ || out_->room(now) >= std::min<std::size_t>(out_->capacity() / 3, 65536)) found |= POLLOUT;
   if (broken(now) != 0) found |= POLLIN | POLLOUT | POLLERR | POLLHUP;
   if (no_more && write_shut_) found |= POLLHUP;
-  if (is_unix() && (other_.expired())) found |= POLLHUP;
+  if (is_unix() && other_.expired()) found |= POLLIN | POLLHUP;
   return found;
 }
 
@@ -146,11 +158,13 @@ SimTime StreamSocket::changes(SimTime now) {
 int StreamSocket::take_error(SimTime now) {
   if (refused_ <= now) {
     refused_ = SimTime::never();
+    failed_ = true;
     return std::exchange(refusal_, 0);
   }
   if (reset_ <= now) {
     reset_ = SimTime::never();
     error_ = 0;
+    dead_ = true;
     read_shut_ = write_shut_ = true;
     return ECONNRESET;
   }
@@ -158,10 +172,12 @@ int StreamSocket::take_error(SimTime now) {
 }
 
 CallResult StreamSocket::read(ReadInto& into, SimTime now) {
-  if (listening_) return -EINVAL;
-  if (!in_) return -ENOTCONN;
+  if (listening_) return -ENOTCONN;
+  if (refused_ != SimTime::never()) return refused_ <= now ? CallResult(-take_error(now)) : std::nullopt;
+  if (!in_) return failed_ ? 0 : is_unix() && type_ == SOCK_STREAM ? -EINVAL : -ENOTCONN;
   if (established_ > now) return std::nullopt;
   if (into.room.empty()) return 0;
+  if (type_ == SOCK_SEQPACKET && broken(now) != 0) return -take_error(now);
   if (in_->has_piece(now)) {
     const SimTime back = other_host_ == where_.host ? now : now + where_.network->latency(*where_.host, *other_host_);
     into.used = in_->take(into.room, now, back, into.peek);
@@ -180,15 +196,17 @@ void StreamSocket::tell_peer(SimTime at) {
   if (const auto other = other_.lock()) house_.changed(*other, at);
 }
 
-CallResult StreamSocket::write(std::span<const std::byte> bytes, const Endpoint*, SimTime now) {
-  if (!out_) return refused_ <= now ? -take_error(now) : listening_ || !in_ ? -EPIPE : -ENOTCONN;
+CallResult StreamSocket::write(std::span<const std::byte> bytes, const Endpoint* to, SimTime now) {
+  if (to != nullptr && is_unix() && type_ == SOCK_STREAM) return out_ ? -EISCONN : -EOPNOTSUPP;
+  if (refused_ != SimTime::never()) return refused_ <= now ? CallResult(-take_error(now)) : std::nullopt;
+  if (!out_) return is_unix() ? -ENOTCONN : -EPIPE;
   if (established_ > now) return std::nullopt;
-  if (write_shut_) return -EPIPE;
+  if (is_unix() && type_ == SOCK_STREAM && (write_shut_ || broken(now) != 0)) return -EPIPE;
   if (const int error = broken(now)) {
     take_error(now);
-    write_shut_ = true;
-    return error == ECONNRESET && is_unix() ? -EPIPE : -error;
+    return -error;
   }
+  if (write_shut_) return -EPIPE;
   const auto other = std::static_pointer_cast<StreamSocket>(other_.lock());
   if (!other || other->opens == 0) {
     const bool accepted_later = other && other->in_ && other.use_count() > 1;  // it waits in a queue
@@ -224,31 +242,47 @@ void StreamSocket::end_output(SimTime now) {
 
 CallResult StreamSocket::shutdown(int how, SimTime now) {
   if (listening_) {
-    listening_ = false;
+    if (how == SHUT_WR && !is_unix()) return 0;
+    stop_listening(now);
     changed(now);
     return 0;
   }
-  if (!in_ || established_ > now) return -ENOTCONN;
+  if (!in_ || established_ > now || (!is_unix() && (dead_ || broken(now) != 0))) return -ENOTCONN;
   if (how != SHUT_RD) end_output(now);
   if (how != SHUT_WR) read_shut_ = true;
+  // Within a machine it is known at the other end that nobody reads.
+  if (const auto other = std::static_pointer_cast<StreamSocket>(other_.lock()); other && is_unix() && read_shut_) {
+    other->write_shut_ = true;
+    house_.changed(*other, now);
+  }
   changed(now);
   return 0;
 }
 
 void StreamSocket::closed(SimTime now) {
   leave_names();
-  for (auto& [at, socket] : queue_) socket->closed(now);
+  stop_listening(now);
+  if (!in_) return;
+  if (!in_->empty()) reset_peer(now);
+  end_output(now);
+}
+
+void StreamSocket::reset_peer(SimTime now) {
+  const auto other = std::static_pointer_cast<StreamSocket>(other_.lock());
+  if (!other) return;
+  const SimTime at = carry(*other_host_, 0, now);
+  other->reset_ = std::min(other->reset_, at);
+  house_.changed(*other, at);
+}
+
+// Who waits to be accepted is turned away.
+void StreamSocket::stop_listening(SimTime now) {
+  for (auto& [at, socket] : queue_) {
+    socket->reset_peer(now);
+    socket->end_output(now);
+  }
   queue_.clear();
   listening_ = false;
-  if (!in_) return;
-  const auto other = std::static_pointer_cast<StreamSocket>(other_.lock());
-  const bool unread = !in_->empty();
-  if (unread && other) {
-    const SimTime at = carry(*other_host_, 0, now);
-    other->reset_ = std::min(other->reset_, at);
-    house_.changed(*other, at);
-  }
-  end_output(now);
 }
 
 }  // namespace isochron::programs

@@ -16,8 +16,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "programs/per_link.hpp"
@@ -48,6 +50,7 @@ class System final : private FileHouse {
     virtual void send_signal(std::uint32_t program, int signal, std::uint32_t link) = 0;
     virtual void kill_process(std::uint32_t program, int signal) = 0;
     virtual void print(std::uint32_t program, std::span<const std::byte> text, SimTime at) = 0;
+    /// Something that is not as the program may think, for the report.
     virtual void refuse(std::uint32_t program, SimTime at, const std::string& what) = 0;
   };
 
@@ -61,8 +64,8 @@ class System final : private FileHouse {
   static constexpr std::uint32_t any_link = UINT32_MAX;
 
   System(House& house, const std::vector<NetworkSpec>& networks, const std::vector<std::string>& robots,
-         std::uint64_t seed)
-      : house_(house), network_(networks, robots, seed) {}
+         std::uint64_t seed, std::vector<OutsideSpec> outside = {})
+      : house_(house), network_(networks, robots, seed), outside_(std::move(outside)) {}
 
   /// A program that the run started.
   void add(std::uint32_t program, const std::string& robot);
@@ -128,8 +131,11 @@ class System final : private FileHouse {
   CallResult poll_set(Process& process, Task& task, SimTime now);
   CallResult timer(Process& process, Task& task);
   CallResult connect(Process& process, Task& task, Socket& socket, SimTime now);
+  /// Where an address is outside of the run, and listed: the errno that sends the process there, or refuses.
+  [[nodiscard]] CallResult go_outside(const Process& process, const char* does, const Endpoint& to, SimTime now);
+  void refuse_once(const Process& process, const std::string& what, SimTime now);
   CallResult accept(Process& process, Task& task, Socket& socket, SimTime now);
-  CallResult name(Task& task, const Socket& socket);
+  static CallResult name(Task& task, const Socket& socket, SimTime now);
   CallResult semaphore(Task& task, SimTime now);
   CallResult look_up(Process& process, Task& task);
   CallResult fork(Process& process, Task& task, SimTime now);
@@ -150,6 +156,8 @@ class System final : private FileHouse {
 
   House& house_;
   Network network_;
+  std::vector<OutsideSpec> outside_;
+  std::set<std::pair<std::uint32_t, std::string>> refused_;  // by program
   UnixNames names_;
   std::vector<std::shared_ptr<EventFile>> semaphores_;  // that processes share
   std::map<std::string, std::size_t> semaphore_names_;

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "core/random.hpp"
+#include "programs/machine_code.hpp"
 
 namespace isochron::programs {
 namespace {
@@ -203,6 +204,47 @@ TEST_F(ExecutableTest, WhatIsNoProgramIsSaid) {
   expect_has(said({write("text", "#!/bin/sh\n", 0644)}), "is not executable; chmod +x");
   expect_has(said({write("junk", std::string("MZ\0\0junk", 8))}), "is neither a program of this system nor a script");
   expect_has(said({write("short", Made().bytes().substr(0, 70))}), "is a damaged ELF file");
+}
+
+std::vector<std::byte> code(std::initializer_list<int> bytes) {
+  std::vector<std::byte> all;
+  for (const int byte : bytes) all.push_back(static_cast<std::byte>(byte));
+  return all;
+}
+
+TEST(MachineCodeOf, AProgramTellsWhatReachesPastLibc) {
+  // mov eax, 228; syscall · rdtsc; shl rdx, 32; or rax, rdx · rdtscp · rdrand rax; jc
+  EXPECT_EQ(look_at_code(code({0xb8, 228, 0, 0, 0, 0x0f, 0x05})).calls, 1u);
+  EXPECT_EQ(look_at_code(code({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0})).counter, 1u);
+  EXPECT_EQ(look_at_code(code({0x0f, 0x01, 0xf9})).counter, 1u);
+  EXPECT_EQ(look_at_code(code({0x48, 0x0f, 0xc7, 0xf0, 0x72, 0x02})).chance, 1u);
+}
+
+TEST(MachineCodeOf, BytesThatOnlyLookLikeItAreNotCounted) {
+  const MachineCode found = look_at_code(code({0x0f, 0x05, 0x12, 0x0f, 0x31, 0x90, 0x0f, 0xc7, 0x08, 0x0f}));
+  EXPECT_EQ(found.calls + found.counter + found.chance, 0u);
+}
+
+TEST(MachineCodeOf, AnInstructionAcrossTwoPiecesOfAFileIsFoundOnce) {
+  std::vector<std::byte> whole((std::size_t{1} << 20) + 100, std::byte{0x90});
+  const auto counter = code({0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20});
+  std::copy(counter.begin(), counter.end(), whole.begin() + (1 << 20) - 1);
+  const auto source = [&whole](std::uint64_t offset, std::span<std::byte> into) {
+    if (offset + into.size() > whole.size()) return false;
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
+    return true;
+  };
+  EXPECT_EQ(look_at_code(source, 0, whole.size()).counter, 1u);
+  EXPECT_EQ(look_at_code(source, 0, whole.size() + 1).counter, 1u);  // the last piece is not there
+}
+
+TEST(HowItIsFollowed, AScriptIsFollowedThroughItsInterpreter) {
+  const auto remarks = how_it_is_followed({"/bin/sh"});
+  ASSERT_TRUE(remarks);
+  EXPECT_EQ((*remarks)[0].what, "followed");
+  EXPECT_TRUE((*remarks)[0].good);
+  EXPECT_FALSE(how_it_is_followed({"/nowhere/program"}));
+  EXPECT_FALSE(how_it_is_followed({}));
 }
 
 // Cut off anywhere, or with any bytes wrong: told or refused, never more. The reads are checked by the source.
