@@ -83,6 +83,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy")
 # What static libraries need that isochron::isochron brings; a robot program needs none of it.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libmujoco-dev, libode-dev, libsodium-dev, libprotobuf-dev, libzstd-dev, liblz4-dev, libxxhash-dev, nlohmann-json3-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libmujoco-dev, libode-dev, libsodium-dev, libssl-dev, libprotobuf-dev, libzstd-dev, liblz4-dev, libxxhash-dev, nlohmann-json3-dev")
 set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};isochron;ALL;/")
 include(CPack)

@@ -53,6 +53,9 @@ else()
 endif()
 isochron_part(DDS "DDS" "flows over DDS, nodes of ROS 2" "cyclonedds-dev cyclonedds-tools" ${dds_found})
 
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+isochron_part(OPENSSL "OpenSSL" "signed V2X messages (IEEE 1609.2)" "libssl-dev" "${OpenSSL_FOUND}")
+
 find_library(ISOCHRON_SUNDIALS_cvode sundials_cvode)
 isochron_part(CVODE "CVODE" "a solver for FMUs that bring none" "libsundials-dev" "${ISOCHRON_SUNDIALS_cvode}")
 

@@ -17,11 +17,13 @@
 #include "run/coordinator_specs.hpp"
 #include "run/library_program.hpp"
 #include "run/program_record.hpp"
+#include "run/robot_radios.hpp"
 #include "run/robot_wires.hpp"
 #include "run/ros_post.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
 #include "scenario/find_file.hpp"
+#include "traffic/v2x_unit.hpp"
 
 namespace isochron {
 
@@ -473,7 +475,10 @@ void check_coordinator(const Scenario& scenario) {
   (void)network_specs(scenario);
   if (has_autopilots(scenario)) AutopilotHost(scenario, stage, plant, {}, false);
   if (has_wires(scenario)) RobotWires(scenario, stage, plant);
-  (void)ros_posts(scenario, stage, plant);
+  check_v2x(scenario);
+  std::optional<RobotRadios> radios;
+  if (has_robot_radios(scenario)) radios.emplace(scenario, stage);
+  (void)ros_posts(scenario, stage, plant, radios ? radios->names() : std::vector<std::string>());
 }
 
 namespace {
@@ -496,6 +501,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   check_boards(scenario);
   const Scenario here = without_targets(scenario);
   check_executables(here);
+  check_v2x(scenario);
   Stage stage(scenario);
   WorldPlant plant(stage, scenario);
   CoordinatorOptions how = coordinator_options(scenario, stage.step(), options.show_output);
@@ -508,7 +514,18 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   if (has_autopilots(scenario)) autopilots.emplace(scenario, stage, plant, how.stopping);
   std::optional<RobotWires> wires;
   if (has_wires(scenario)) wires.emplace(scenario, stage, plant);
-  const std::vector<std::unique_ptr<RosPost>> ros = ros_posts(scenario, stage, plant);
+  std::optional<RobotRadios> radios;
+  if (has_robot_radios(scenario)) radios.emplace(scenario, stage);
+  const std::vector<std::unique_ptr<RosPost>> ros =
+      ros_posts(scenario, stage, plant, radios ? radios->names() : std::vector<std::string>());
+  if (radios) {
+    radios->tell_frames([&](const std::string& name, SimTime arrives, std::span<const std::uint8_t> octets) {
+      for (const auto& post : ros) post->frame(name, arrives, octets);
+      if (wires) wires->frame(name.substr(0, name.find('/')), arrives, octets);
+    });
+    if (wires)
+      wires->set_radio([&](const auto& robot, SimTime at, auto octets) { return radios->say(robot, at, octets); });
+  }
   RunRecord record(scenario, options, clock, disk, {});
   stage.begin(record, watch);
   std::optional<BoardHost> host;
@@ -516,6 +533,10 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
     if (!host) host.emplace(scenario, &record, &record.producer(), how.trouble);
     names.push_back(target.name);
     speeds.emplace_back();
+  }
+  if (radios) {
+    radios->record(record);
+    how.correspondents.push_back(&*radios);
   }
   if (autopilots) how.correspondents.push_back(&*autopilots);
   if (wires) how.correspondents.push_back(&*wires);
@@ -552,6 +573,7 @@ RunReport run_coordinator(const Scenario& scenario, const RunOptions& options, C
   if (host) host->finish(report);
   if (autopilots) autopilots->finish(report);
   if (wires) wires->finish(report);
+  if (radios) radios->finish(report);
   if (!outcome.completed) {
     report.end = watch.stopping() ? RunReport::End::interrupted : RunReport::End::failed;
     report.why = outcome.why_ended;

@@ -20,6 +20,7 @@
 #include "run/sumo_nodes.hpp"
 #include "run/world_nodes.hpp"
 #include "scenario/find_file.hpp"
+#include "traffic/v2x_unit.hpp"
 
 namespace isochron {
 namespace {
@@ -368,7 +369,10 @@ class Planner {
 
 }  // namespace
 
-FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside) { return Planner(scenario, outside).plan(); }
+FlowPlan plan_flows(const Scenario& scenario, const PlanOutside* outside) {
+  if (!scenario.agents) check_v2x(scenario);
+  return Planner(scenario, outside).plan();
+}
 
 FlowPlan plan_one_node(const Scenario& scenario, const PlanOutside* outside, const std::string& node,
                        const flow::Graph& graph) {

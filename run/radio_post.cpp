@@ -16,6 +16,13 @@ const std::string& body_of(const Scenario& scenario, const std::string& agent) {
 
 }  // namespace
 
+std::string wrong_with_frame(const protocol::Letter& letter) {
+  if (letter.type != frame_type) return "sends " + letter.type + " by radio; a frame is sent as `octets`";
+  if (!letter.bytes.empty() && letter.bytes.size() <= RadioPost::longest_frame) return "";
+  return "sends a frame of " + std::to_string(letter.bytes.size()) + " octets by radio; it must have 1 to " +
+         std::to_string(RadioPost::longest_frame);
+}
+
 RadioPost::RadioPost(const Scenario& scenario, V2xUnit& unit) : unit_(unit) {
   for (const std::string& car : unit.programmed()) {
     for (const auto& [robot, section] : scenario.robots) {
@@ -45,11 +52,8 @@ bool RadioPost::say(const std::string& robot, SimTime at, std::span<const std::b
 
 void RadioPost::take_sent(programs::Post& post, std::uint32_t radio, SimTime now) {
   while (const auto letter = post.take(radio, now)) {
-    if (letter->type != frame_type) {
-      post.complain(*letter, "sends " + letter->type + " by radio; a frame is sent as `octets`");
-    } else if (letter->bytes.empty() || letter->bytes.size() > longest_frame) {
-      post.complain(*letter, "sends a frame of " + std::to_string(letter->bytes.size()) +
-                                 " octets by radio; it must have 1 to " + std::to_string(longest_frame));
+    if (const std::string wrong = wrong_with_frame(*letter); !wrong.empty()) {
+      post.complain(*letter, wrong);
     } else if (!unit_.say(cars_[radio], letter->sent, letter->bytes)) {
       post.complain(*letter, "sends more than its radio can: the frame is dropped");
     }

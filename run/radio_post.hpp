@@ -41,4 +41,7 @@ class RadioPost final : public programs::Correspondent {
   OnFrame on_frame_;
 };
 
+/// Why a radio does not send what a program gave it; "" = it does.
+std::string wrong_with_frame(const protocol::Letter& letter);
+
 }  // namespace isochron

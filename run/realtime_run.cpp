@@ -19,9 +19,11 @@
 #include "run/program_record.hpp"
 #include "run/realtime_controllers.hpp"
 #include "run/realtime_programs.hpp"
+#include "run/robot_radios.hpp"
 #include "run/ros_post.hpp"
 #include "run/runners.hpp"
 #include "run/world_plant.hpp"
+#include "traffic/v2x_unit.hpp"
 
 namespace isochron {
 namespace {
@@ -184,16 +186,23 @@ void check_realtime(const Scenario& scenario) {
   WorldPlant plant(stage, scenario);
   const RealtimeControllers controllers(scenario, stage.world());
   (void)robot_specs(scenario);
-  (void)ros_posts(scenario, stage, plant);
+  check_v2x(scenario);
+  std::optional<RobotRadios> radios;
+  if (has_robot_radios(scenario)) radios.emplace(scenario, stage);
+  (void)ros_posts(scenario, stage, plant, radios ? radios->names() : std::vector<std::string>());
 }
 
 RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Clock& clock, Disk& disk, RunWatch& watch) {
   check_pace(scenario);
   check_periods(scenario);
+  check_v2x(scenario);
   Stage stage(scenario);
   WorldPlant plant(stage, scenario);
   RealtimeControllers controllers(scenario, stage.world());
-  const std::vector<std::unique_ptr<RosPost>> ros = ros_posts(scenario, stage, plant);
+  std::optional<RobotRadios> radios;
+  if (has_robot_radios(scenario)) radios.emplace(scenario, stage);
+  const std::vector<std::unique_ptr<RosPost>> ros =
+      ros_posts(scenario, stage, plant, radios ? radios->names() : std::vector<std::string>());
   RunRecord record(scenario, options, clock, disk, {"world", "wall clock"});
   stage.begin(record, watch);
   (void)plant.advance_to(SimTime::zero()).ok();  // the first state is there to be read
@@ -202,6 +211,14 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   for (const RealtimeProgram& program : programs) names.push_back(program.robot + "/" + program.spec.name);
   const std::vector<Fraction> speeds(names.size(), Fraction{1, 1});
   std::vector<programs::Correspondent*> correspondents;
+  if (radios) {
+    radios->record(record);
+    radios->tell_frames([&](const std::string& name, SimTime arrives, std::span<const std::uint8_t> octets) {
+      for (const auto& post : ros) post->frame(name, arrives, octets);
+    });
+    correspondents.push_back(&*radios);
+    names.insert(names.end(), radios->names().begin(), radios->names().end());
+  }
   for (const auto& post : ros) {
     post->record(record.journal(), record.producer());
     correspondents.push_back(post.get());
@@ -244,6 +261,7 @@ RunReport run_realtime(const Scenario& scenario, const RunOptions& options, Cloc
   note_weaker(weaker_programs, report);
 
   report.simulated = stage.world().time().since_zero();
+  if (radios) radios->finish(report);
   report.wall = show.wall();
   report.why = show.why();
   if (!report.why.empty()) report.end = RunReport::End::failed;

@@ -33,6 +33,7 @@ class Finder {
     if (scenario_.world && scenario_.world->wind && scenario_.aircraft.empty()) {
       unless_given(*scenario_.world->wind, "gusts", "this scenario has no aircraft that could meet them");
     }
+    if (scenario_.v2x) look_at(*scenario_.v2x);
     if (!has_stack()) {
       unless_given(scenario_, "networks", "no program of this scenario has `clock: virtual` and a simulated system");
     }
@@ -153,6 +154,20 @@ class Finder {
     }
     if (part == Part::executable && program.clock == ClockKind::virtual_ && program.system == SystemKind::host) {
       unless_given(program, "rdtsc", "it is for programs whose system is simulated: the counter is the host's here");
+    }
+  }
+
+  void look_at(const V2xSection& v2x) {
+    if (!scenario_.agents) {
+      for (const char* key : {"deaf", "advice", "warning"}) {
+        unless_given(v2x, key, "it is for the drivers of `agents`, and there are none");
+      }
+    }
+    if (v2x.medium != RadioKind::fixed) {
+      for (const char* key : {"delay", "loss"}) unless_given(v2x, key, "it is for `medium: fixed`");
+    }
+    if (v2x.medium != RadioKind::dsrc) {
+      for (const char* key : {"fading", "obstruction"}) unless_given(v2x, key, "it is for `medium: dsrc`");
     }
   }
 

@@ -7,6 +7,7 @@
 #include "link/reactor.hpp"
 #include "run/agents_run.hpp"
 #include "run/runners.hpp"
+#include "traffic/v2x_unit.hpp"
 #include "v2x/comm/server.hpp"
 
 namespace isochron {
@@ -33,6 +34,10 @@ AgentClient::Air RecordedAir::enter(const std::string& client) {
     said.write(up);
     return shared_->exchange(client, up);
   };
+}
+
+std::vector<std::pair<std::string, v2x::Bytes>> scenario_maps(const Scenario& scenario) {
+  return map_messages(scenario);
 }
 
 void describe_standstills(const v2x::SharedAir& air, RunReport& report) {

@@ -39,6 +39,9 @@ class RecordedAir {
   std::unique_ptr<v2x::SharedAir> shared_;
 };
 
+/// The MAP of each of a checked scenario's intersections, by its lights.
+std::vector<std::pair<std::string, v2x::Bytes>> scenario_maps(const Scenario& scenario);
+
 /// Says in the report whose standing still the radio did not wait out.
 void describe_standstills(const v2x::SharedAir& air, RunReport& report);
 

@@ -71,9 +71,7 @@ class WireCheck {
     for (const char* key : {"every", "form", "sends", "takes"}) {
       if (wire.key_places.contains(key)) say(wire, key, "has no meaning for a radio", "leave it out");
     }
-    if (!scenario_.v2x || !scenario_.agents) {
-      say(wire, "v2x", "needs a radio, and without `agents` and `v2x` no robot has one", "see docs/v2x.md");
-    }
+    if (!scenario_.v2x) say(wire, "v2x", "needs a radio, and without `v2x` no robot has one", "see docs/v2x.md");
   }
 
   void check_to(const WireSection& wire) {

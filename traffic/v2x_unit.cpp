@@ -72,8 +72,49 @@ v2x::SignalPlan signal_plan(const Signals& signals, const std::string& head, int
   return plan;
 }
 
+v2x::VehicleSettings unit_settings(const V2xSection& v2x, const std::string& name) {
+  const auto found = std::ranges::find(v2x.units, name, [](const auto& entry) { return entry.first; });
+  const UnitSection& own = found == v2x.units.end() ? v2x.unit : found->second;
+  v2x::VehicleSettings settings;
+  settings.says = static_cast<v2x::Says>(own.says.value_or(v2x.unit.says.value_or(Says::bsm)));
+  if (contains(v2x.quiet, name)) settings.says = v2x::Says::nothing;
+  v2x::CongestionOptions& talk = settings.congestion;
+  talk.power_high_dbm = own.power.value_or(v2x.unit.power.value_or(v2x.power));
+  talk.power_low_dbm = std::min(talk.power_high_dbm, talk.power_low_dbm);
+  talk.shortest = own.every.value_or(v2x.unit.every.value_or(talk.shortest));
+  talk.longest = std::max(talk.shortest, own.slowest.value_or(v2x.unit.slowest.value_or(talk.longest)));
+  talk.adapts = own.congestion.value_or(v2x.unit.congestion.value_or(true));
+  return settings;
+}
+
+v2x::PositionFix position_fix(const sensor_msgs::NavSatFix& fix, SimTime taken, const std::array<double, 3>& antenna,
+                              double heading_rad, const v2x::GeoFrame& frame) {
+  const double c = std::cos(heading_rad), s = std::sin(heading_rad);
+  const v2x::Vec3 at = frame.from(fix.latitude, fix.longitude, fix.altitude);
+  return {taken,
+          true,
+          {at.x - c * antenna[0] + s * antenna[1], at.y - s * antenna[0] - c * antenna[1], at.z - antenna[2]},
+          std::sqrt(fix.position_covariance[0]),
+          std::sqrt(fix.position_covariance[4])};
+}
+
+std::vector<std::pair<std::string, v2x::Bytes>> map_messages(const Scenario& scenario) {
+  const V2xSection& v2x = *scenario.v2x;
+  const v2x::GeoFrame frame(v2x.latitude, v2x.longitude, v2x.altitude);
+  std::vector<std::pair<std::string, v2x::Bytes>> all;
+  for (const auto& [lights, intersection] : v2x.intersections) {
+    std::vector<std::string> heads;
+    for (const auto& [name, member] : scenario.agents->members) {
+      if (name == lights) heads = Signals(name, member.phases).heads();
+    }
+    all.emplace_back(lights, v2x::encode_map(shape_of(lights, intersection, heads), frame));
+  }
+  return all;
+}
+
 V2xUnit::V2xUnit(const Scenario& scenario, const std::string& client)
     : section_(*scenario.v2x), frame_(section_.latitude, section_.longitude, section_.altitude), seed_(scenario.seed) {
+  if (section_.security) secured_.emplace(scenario);
   for (const auto& [name, member] : scenario.agents->members) {
     members_.push_back(name);
     if (member.client != client) continue;
@@ -92,7 +133,6 @@ V2xUnit::V2xUnit(const Scenario& scenario, const std::string& client)
 void V2xUnit::add(const Car& car) {
   if (!section_.equipped.empty() && !contains(section_.equipped, car.name)) return;
   cars_.push_back({car, make_station(car, 0), contains(section_.deaf, car.name)});
-  cars_.back().quiet = contains(section_.quiet, car.name);
 }
 
 std::vector<std::string> V2xUnit::programmed() const {
@@ -108,7 +148,7 @@ bool V2xUnit::say(const std::string& name, SimTime at, std::span<const std::byte
   if (car == nullptr || car->said >= most_said) return false;
   ++car->said;
   const auto* first = reinterpret_cast<const std::uint8_t*>(octets.data());
-  said_.push_back({name, at, section_.power, {first, first + octets.size()}});
+  said_.push_back({name, at, unit_settings(section_, name).congestion.power_high_dbm, {first, first + octets.size()}});
   return true;
 }
 
@@ -146,15 +186,13 @@ void V2xUnit::renew(const std::string& name, std::uint32_t generation) {
 }
 
 std::unique_ptr<v2x::VehicleStation> V2xUnit::make_station(const Car& car, std::uint32_t generation) const {
-  v2x::VehicleSettings settings;
+  v2x::VehicleSettings settings = unit_settings(section_, car.name);
   const auto number = std::find(members_.begin(), members_.end(), car.name) - members_.begin();
   settings.id = static_cast<std::uint32_t>(0x1000 + number) + (generation << 16U);
   settings.length_m = 2 * car.size[0];
   settings.width_m = 2 * car.size[1];
   settings.seed = seed_;
   settings.name = car.name;
-  settings.congestion.power_high_dbm = section_.power;
-  settings.congestion.power_low_dbm = std::min(section_.power, settings.congestion.power_low_dbm);
   return std::make_unique<v2x::VehicleStation>(settings, frame_);
 }
 
@@ -177,14 +215,7 @@ std::optional<v2x::PositionFix> V2xUnit::fix_of(const Equipped& car, const v2x::
   if (!car.car.receiver) return std::nullopt;
   const SimTime taken = car.car.receiver->read(fix_);
   if (taken == SimTime::before_all() || fix_.status.status < 0) return v2x::PositionFix{now.time, false};
-  const auto& arm = car.car.receiver->antenna;  // the car says where its middle is
-  const double c = std::cos(now.heading_rad), s = std::sin(now.heading_rad);
-  const v2x::Vec3 at = frame_.from(fix_.latitude, fix_.longitude, fix_.altitude);
-  return v2x::PositionFix{taken,
-                          true,
-                          {at.x - c * arm[0] + s * arm[1], at.y - s * arm[0] - c * arm[1], at.z - arm[2]},
-                          std::sqrt(fix_.position_covariance[0]),
-                          std::sqrt(fix_.position_covariance[4])};
+  return position_fix(fix_, taken, car.car.receiver->antenna, now.heading_rad, frame_);
 }
 
 std::optional<double> V2xUnit::green_in(const world::PathDriver& driver) const {
@@ -200,8 +231,14 @@ v2x::AirRefused V2xUnit::take_refused() {
     now.old += static_cast<std::uint32_t>(car.station->heard().stale);
     now.unreadable += static_cast<std::uint32_t>(car.station->heard().unreadable);
   }
+  now.untrusted = secured_ ? secured_->refused() : 0;
   const v2x::AirRefused before = std::exchange(refused_, now);
-  return {now.old - before.old, now.unreadable - before.unreadable};
+  return {now.old - before.old, now.unreadable - before.unreadable, now.untrusted - before.untrusted};
+}
+
+v2x::AirSend V2xUnit::sent_by(const std::string& name, v2x::Outgoing out) {
+  if (secured_) out.octets = secured_->signed_by(name, out.at, std::move(out.octets));
+  return {name, out.at, out.power_dbm, std::move(out.octets)};
 }
 
 v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion) {
@@ -217,8 +254,8 @@ v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion)
     if (!car.talks) continue;
     v2x::VehicleMotion here = motion_of(car, t, motion);
     here.fix = fix_of(car, here);
-    if (auto out = car.quiet ? std::nullopt : car.station->speak(here, heartbeat)) {
-      up.sends.push_back({car.car.name, out->at, out->power_dbm, std::move(out->octets)});
+    if (auto out = car.station->speak(here, heartbeat)) {
+      up.sends.push_back(sent_by(car.car.name, std::move(*out)));
     }
     if (car.advice.speed_m_s || car.advice.stop_within_m) {
       up.advice.push_back({car.car.name, car.advice.speed_m_s.value_or(-1), car.advice.stop_within_m.value_or(-1),
@@ -230,7 +267,7 @@ v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion)
     car->said = 0;
     if (!car->talks) continue;
     said.at = std::clamp(said.at + heartbeat, t, t + heartbeat - SimSpan::from_ns(1));
-    up.sends.push_back(std::move(said));
+    up.sends.push_back(sent_by(said.from, {said.at, std::move(said.octets), said.power_dbm}));
   }
   said_.clear();
   for (Light& light : lights_) {
@@ -242,7 +279,7 @@ v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion)
       plans.push_back(signal_plan(*light.signals, light.heads[i % heads], static_cast<int>(i) + 1, t, yields));
     }
     for (v2x::Outgoing& out : light.station->speak(t, heartbeat, plans)) {
-      up.sends.push_back({light.name, out.at, section_.power, std::move(out.octets)});
+      up.sends.push_back(sent_by(light.name, {out.at, std::move(out.octets), section_.power}));
     }
   }
   return up;
@@ -251,7 +288,13 @@ v2x::AirUp V2xUnit::report(SimTime t, SimSpan heartbeat, const MotionOf& motion)
 void V2xUnit::hear(v2x::AirNews news) {
   for (v2x::AirDelivery& delivery : news.deliveries) {
     const Equipped* car = find(delivery.to);
-    if (car != nullptr && car->car.programmed && for_programs_.size() < most_unread) {
+    if (car == nullptr) continue;  // lights only talk
+    if (secured_) {
+      auto message = secured_->believed(delivery.to, delivery.received, delivery.octets);
+      if (!message) continue;
+      delivery.octets = std::move(*message);
+    }
+    if (car->car.programmed && for_programs_.size() < most_unread) {
       for_programs_.push_back(delivery);
     }
     waiting_.push_back(std::move(delivery));

@@ -17,6 +17,7 @@
 #include "msg/ros_messages.hpp"
 #include "scenario/scenario.hpp"
 #include "traffic/agent_parts.hpp"
+#include "traffic/v2x_security.hpp"
 #include "v2x/comm/air.hpp"
 #include "v2x/station/roadside.hpp"
 #include "v2x/station/vehicle.hpp"
@@ -31,9 +32,20 @@ v2x::AirSettings air_settings(const Scenario& scenario);
 /// Which client has which station.
 std::map<std::string, std::string> station_owners(const Scenario& scenario);
 
+/// How the unit of a car or robot works, as `unit`, `units` and `quiet` say; its number, size and name are left to the
+/// caller.
+v2x::VehicleSettings unit_settings(const V2xSection& v2x, const std::string& name);
+
+/// Where the middle of a robot is, by a satellite receiver whose antenna is there on its body.
+v2x::PositionFix position_fix(const sensor_msgs::NavSatFix& fix, SimTime taken, const std::array<double, 3>& antenna,
+                              double heading_rad, const v2x::GeoFrame& frame);
+
 /// What a signal shows from t on: now, and as far as a SPaT tells. `yields`: of a movement that goes by it and has to
 /// give way meanwhile, such as a left turn across those who come towards it.
 v2x::SignalPlan signal_plan(const Signals& signals, const std::string& head, int group, SimTime t, bool yields = false);
+
+/// The MAP of each of the scenario's intersections, by its lights. Throws InputError where one does not fit into a MAP.
+std::vector<std::pair<std::string, v2x::Bytes>> map_messages(const Scenario& scenario);
 
 class V2xUnit {
  public:
@@ -97,7 +109,6 @@ class V2xUnit {
     bool warned = false;
     SimTime warned_since{};
     bool talks = true;
-    bool quiet = false;    // sends nothing of its own
     std::size_t said = 0;  // by its programs, since the last report
   };
   struct Light {
@@ -112,6 +123,7 @@ class V2xUnit {
   void advise(Equipped& car, SimTime now, const MotionOf& motion);
   void arrive(const v2x::AirDelivery& delivery);
   v2x::AirRefused take_refused();
+  [[nodiscard]] v2x::AirSend sent_by(const std::string& name, v2x::Outgoing out);
   [[nodiscard]] std::unique_ptr<v2x::VehicleStation> make_station(const Car& car, std::uint32_t generation) const;
   Equipped* find(const std::string& name);
 
@@ -129,6 +141,7 @@ class V2xUnit {
   std::vector<v2x::AirBusy> busy_;
   Counts counts_;
   v2x::AirRefused refused_;  // told of so far
+  std::optional<V2xSecurity> secured_;
 };
 
 }  // namespace isochron

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/maps.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "core/input_error.hpp"
 #include "core/time_text.hpp"
@@ -124,6 +125,7 @@ void add_export(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   fmu->add_option("--output-variable", flags->outputs, "what it tells; everything if left out")
       ->allow_extra_args(false);
+  add_export_map(*verb, action);
   fmu->callback([&action, flags] { action = [flags] { return export_fmu(*flags); }; });
 }
 

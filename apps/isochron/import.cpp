@@ -10,6 +10,7 @@
 
 #include "apps/isochron/child_process.hpp"
 #include "apps/isochron/command.hpp"
+#include "apps/isochron/maps.hpp"
 #include "apps/isochron/terminal.hpp"
 #include "bridge/fmi/ssp.hpp"
 #include "core/foreign_text.hpp"
@@ -186,6 +187,7 @@ void add_import(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 10000));
   road->add_option("--network", road_flags->network, "of OpenDRIVE: where the .net.xml goes that SUMO drives on");
   road->callback([&action, road_flags] { action = [road_flags] { return import_road(*road_flags); }; });
+  add_import_map(*verb, action);
   ssp->callback([&action, flags] { action = [flags] { return import_ssp(*flags); }; });
 }
 

@@ -148,6 +148,73 @@ class Radio(unittest.TestCase):
                 self.assertIn(sentence, notes)
                 self.assertEqual(report["end"], "finished")
 
+    def robots(self, mode="repeatable", v2x="{medium: fixed, delay: 2ms}", one=TALKS, two=LISTENS, compute="zero"):
+        """The same without `agents`: a pedestrian who talks, a car that listens."""
+        self.write("one.py", one)
+        self.write("two.py", two)
+        self.write("robots.yaml", textwrap.dedent(f"""\
+            name: robots
+            duration: 1s
+            world: {{model: {ROOT}/models/crossing.xml, step: 5ms}}
+            v2x: {v2x}
+            robots:
+              anna: {{programs: {{phone: {{run: [/usr/bin/python3, one.py], every: 20ms, compute: {compute}}}}}}}
+              car02: {{programs: {{pilot: {{run: [/usr/bin/python3, two.py], every: 20ms, compute: {compute}}}}}}}
+            time: {{mode: {mode}}}
+            """))
+        return os.path.join(self.folder, "robots.yaml")
+
+    def test_robots_have_radios_without_agents(self):
+        digests = set()
+        for _ in range(2):
+            report, journal = self.run_it(self.robots())
+            self.assertEqual(report["end"], "finished", report)
+            heard = self.heard(journal)
+            self.assertGreaterEqual(len(heard), 8, heard)
+            for number, sent, received in heard:
+                self.assertEqual(sent, number * 100_000_000 + 5_000_000, "with the step after the program said so")
+                self.assertEqual(received, sent + 2_000_000)
+            self.assertGreater(report["v2x"]["by_type"]["20"], 15, "and units say where they are")
+            digests.add(report["digest"])
+        self.assertEqual(len(digests), 1)
+
+    def test_robots_have_radios_in_every_mode(self):
+        for mode, compute in (("callback", "zero"), ("consistent", "measured")):
+            report, journal = self.run_it(self.robots(mode, compute=compute))
+            self.assertEqual(report["end"], "finished", report)
+            self.assertGreaterEqual(len(self.heard(journal)), 7, mode)
+        report, _ = self.run_it(self.robots("realtime"))
+        self.assertEqual(report["end"], "finished", report)
+        self.assertGreater(report["v2x"]["by_type"]["240"], 5, report["v2x"])
+
+    def test_units_of_robots_are_set(self):
+        report, _ = self.run_it(self.robots(v2x="{medium: ideal, units: {anna: {says: psm, every: 50ms}, car02: {says: nothing}}}"))
+        self.assertAlmostEqual(report["v2x"]["by_type"]["32"], 20, delta=2)
+        self.assertNotIn("20", report["v2x"]["by_type"])
+
+    def test_keys_without_effect_are_said(self):
+        report, _ = self.run_it(self.robots(v2x="{medium: ideal, delay: 3ms, deaf: [anna]}"))
+        notes = "\n".join(report["notes"])
+        self.assertIn("`delay` has no effect here: it is for `medium: fixed`", notes)
+        self.assertIn("`deaf` has no effect here", notes)
+
+    def test_what_is_signed_reaches_programs_without_its_envelope(self):
+        for scenario in (self.robots(v2x="{medium: fixed, delay: 2ms, security: {}}"),
+                         self.scenario("repeatable", v2x="{medium: fixed, delay: 2ms, security: {}}")):
+            report, journal = self.run_it(scenario)
+            self.assertEqual(report["end"], "finished", report)
+            self.assertGreaterEqual(len(self.heard(journal)), 7)
+            self.assertEqual(report["v2x"]["refused"]["unreadable"], 0)
+        report, journal = self.run_it(self.robots(v2x="{medium: fixed, delay: 2ms, security: {without: [anna]}}"))
+        self.assertEqual(self.heard(journal), [])
+        self.assertGreater(report["v2x"]["refused"]["untrusted"], 15)
+
+    def test_attacks_on_robots(self):
+        attacks = "[{kind: ghosts, at: [0, 0], count: 2}, {kind: falsify, victims: [anna], offset: [9, 0], speed: 3}]"
+        report, _ = self.run_it(self.robots(v2x=f"{{medium: ideal, attacks: {attacks}}}"))
+        self.assertGreaterEqual(report["v2x"]["tampered"]["invented"], 18)  # told every 100 ms
+        self.assertGreater(report["v2x"]["tampered"]["altered"], 8)
+
     def test_without_v2x_there_is_nobody_to_talk_to(self):
         path = self.scenario("repeatable")
         with open(path) as file:

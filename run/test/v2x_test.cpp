@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/build_parts.hpp"
 #include "run/agent_world.hpp"
+#include "traffic/v2x_security.hpp"
 
 namespace isochron {
 namespace {
@@ -57,11 +59,38 @@ TEST(V2xSection, WhatNoMapCanHoldIsRefused) {
               HasSubstr("is outside"));
 }
 
-TEST(V2xSection, NeedsAgents) {
-  const Scenario scenario = read_scenario(
-      "name: test\nworld: {model: crossing.xml, step: 5ms}\ntime: {mode: callback}\nv2x: {medium: ideal}\n",
-      "test.yaml", ISOCHRON_SOURCE_DIR "/models");
-  EXPECT_THROW(check_v2x(scenario), InputError);
+std::string complaint_without_agents(const std::string& rest) {
+  try {
+    check_v2x(read_scenario("name: test\nworld: {model: crossing.xml, step: 5ms}\ntime: {mode: callback}\n" + rest,
+                            "test.yaml", ISOCHRON_SOURCE_DIR "/models"));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(V2xSection, WithoutAgentsRobotsHaveRadios) {
+  EXPECT_THAT(complaint_without_agents("v2x: {medium: ideal}\n"), HasSubstr("and there are none"));
+  EXPECT_EQ(complaint_without_agents("v2x: {medium: ideal}\nrobots: {anna: {}, car01: {}}\n"), "");
+  EXPECT_THAT(complaint_without_agents("v2x: {equipped: [ana]}\nrobots: {anna: {}}\n"),
+              HasSubstr("there is no robot `ana`"));
+  EXPECT_THAT(complaint_without_agents("v2x: {intersections: {s: {lanes: {}}}}\nrobots: {anna: {}}\n"),
+              HasSubstr("kind lights called `s`"));
+}
+
+TEST(V2xSection, AttacksAndUnitsAreRefusedWithTheirPlace) {
+  const std::string text = complaint(
+      "  attacks:\n    - {kind: ghosts, count: 0}\n    - {kind: falsify}\n    - {kind: jam, at: [0, 0], copies: 3}\n"
+      "    - {kind: drop, insider: true}\n    - {kind: falsify, speed: 400, from: 3s, until: 2s}\n"
+      "  unit: {every: 1ms, power: 90}\n  units: {car77: {congestion: false, slowest: 1s}}\n"
+      "  security: {without: [nobody]}\n");
+  for (const char* sentence :
+       {"needs `at`", "must be from 1 to 100", "has nothing to say", "`copies` does nothing for an attack of kind jam",
+        "`insider` does nothing for an attack of kind drop", "0 to 163 m/s", "must be after `from`", "10ms or more",
+        "-20 to 50 dBm", "there is no car `car77`", "does nothing without congestion control",
+        "there is no station `nobody`"}) {
+    EXPECT_THAT(text, HasSubstr(sentence));
+  }
 }
 
 TEST(Air, TakesStationsBuildingsAndVehiclesFromTheScenario) {
@@ -222,6 +251,58 @@ TEST(V2xUnit, ACarWithAReceiverSaysWhatItsReceiverSays) {
 TEST(V2xSection, AReceiverHasTheOriginThatMessagesHave) {
   EXPECT_THAT(complaint(lanes + "robots: {c: {body: car04, sensors: {gps: {type: gps, every: 100ms}}}}\n"),
               HasSubstr("origin elsewhere"));
+}
+
+/// What client a's car sends in half a second.
+std::vector<v2x::AirSend> sent(const std::string& options) {
+  const Scenario scenario = read("  medium: ideal\n" + options + lanes);
+  AgentWorld world(scenario, "a");
+  std::vector<v2x::AirSend> all;
+  for (int i = 0; i < 50; ++i) {
+    for (v2x::AirSend& send : world.report_radio(10ms).sends) {
+      if (send.from == "car01") all.push_back(std::move(send));
+    }
+    for (int k = 0; k < 2; ++k) EXPECT_TRUE(world.take_step().ok());
+  }
+  return all;
+}
+
+TEST(V2xUnit, IsSetByTheScenario) {
+  EXPECT_NEAR(static_cast<double>(sent("").size()), 5, 1);
+  EXPECT_NEAR(static_cast<double>(sent("  unit: {every: 50ms}\n").size()), 10, 1.5);
+  EXPECT_EQ(sent("  units: {car01: {says: nothing}}\n").size(), 0u);
+  const auto quieter = sent("  unit: {power: 12}\n  units: {car01: {power: 7, says: psm}}\n");
+  ASSERT_FALSE(quieter.empty());
+  EXPECT_EQ(quieter[0].power_dbm, 7);
+  const auto frame = v2x::decode(quieter[0].octets);
+  ASSERT_TRUE(frame.ok());
+  EXPECT_TRUE(std::holds_alternative<v2x::Psm>(frame->message));
+}
+
+TEST(V2xUnit, SignsWhatItSaysAndTakesWhatIsSigned) {
+  if (!has_part("OpenSSL")) GTEST_SKIP() << "this build has no OpenSSL";
+  const auto messages = sent("  security: {}\n");
+  ASSERT_FALSE(messages.empty());
+  const auto first = v2x::open_envelope(messages[0].octets);
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(first->signed_part.has_value());
+  EXPECT_EQ(first->signed_part->signer, v2x::SignerKind::certificate);
+  EXPECT_EQ(v2x::open_envelope(messages[1].octets)->signed_part->signer, v2x::SignerKind::digest);
+  EXPECT_TRUE(v2x::decode(first->message).ok());
+  EXPECT_FALSE(v2x::is_envelope(sent("  security: {without: [car01]}\n").at(0).octets));
+  const Scenario scenario = read("  security: {revoked: [car09]}\n");
+  V2xSecurity here(scenario), there(scenario);
+  const v2x::Bytes bsm = first->message;
+  const SimTime now = SimTime::zero() + SimSpan(3s);
+  const v2x::Bytes said = here.signed_by("car01", now, bsm);
+  EXPECT_EQ(there.believed("car02", now, said), std::optional(bsm));
+  const v2x::Bytes again = here.signed_by("car01", now, bsm);  // by its digest
+  EXPECT_EQ(there.believed("car02", now, again), std::optional(bsm));
+  EXPECT_EQ(there.believed("car03", now, again), std::nullopt) << "it has not heard the certificate";
+  EXPECT_EQ(there.believed("car02", now + 1s, again), std::nullopt) << "replayed";
+  EXPECT_EQ(there.believed("car02", now, bsm), std::nullopt) << "not signed";
+  EXPECT_EQ(there.believed("car02", now, here.signed_by("car09", now, bsm)), std::nullopt) << "revoked";
+  EXPECT_EQ(there.refused(), 4u);
 }
 
 TEST(V2xUnit, WhoKnowsWhenItTurnsGreenDoesNotBrakeForTheRed) {

@@ -54,7 +54,24 @@ int message_id(const Frame& frame) {
 }
 
 std::string_view message_name_of(int id) {
-  constexpr std::array<Kind, 5> others{{{21, "CSR"}, {23, "ICA"}, {24, "NMEA"}, {25, "PDM"}, {26, "PVD"}}};
+  // Of the editions of 2016, 2020 and 2023.
+  constexpr std::array<Kind, 17> others{{{21, "CSR"},
+                                         {23, "ICA"},
+                                         {24, "NMEA"},
+                                         {25, "PDM"},
+                                         {26, "PVD"},
+                                         {33, "RSM"},
+                                         {34, "RWM"},
+                                         {35, "PDC"},
+                                         {36, "PDR"},
+                                         {37, "TAM"},
+                                         {38, "TUM"},
+                                         {39, "TUMack"},
+                                         {40, "CCM"},
+                                         {41, "SDSM"},
+                                         {42, "MSCM"},
+                                         {43, "RGA"},
+                                         {44, "PSM2"}}};
   for (const Kind& kind : kinds) {
     if (kind.id == id) return kind.name;
   }
@@ -79,14 +96,18 @@ Node Node::offset(double x_m, double y_m) {
 
 namespace {
 
+bool read_other(UperReader& in, std::uint64_t id, Frame& frame) {
+  auto& other = frame.message.emplace<OtherMessage>();
+  other.id = static_cast<int>(id);
+  return in.value(Open{}, other.value) || in.in("value");
+}
+
 bool read_message(UperReader& in, std::uint64_t id, Frame& frame) {
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (static_cast<std::uint64_t>(kinds[kind].id) != id) continue;
     return with_kind(kind, frame, [&](auto& message) { return in.open(message) || in.in(kinds[kind].name); });
   }
-  auto& other = frame.message.emplace<OtherMessage>();
-  other.id = static_cast<int>(id);
-  return in.value(Open{}, other.value) || in.in("value");
+  return read_other(in, id, frame);
 }
 
 bool write_message(UperWriter& out, const Frame& frame) {
@@ -118,7 +139,11 @@ bool put_head(Bytes& octets, unsigned id) {
 
 }  // namespace
 
-Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets) {
+namespace {
+
+/// `read` the message of a frame, of which its number is known.
+template <class Read>
+Result<Frame, CodecError> read_frame(std::span<const std::uint8_t> octets, Read&& read) {
   std::array<std::uint8_t, 2048> small;
   Bytes large;
   const std::size_t size = octets.size() + BitReader::padding;
@@ -131,11 +156,17 @@ Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets) {
   UperReader in({padded, size});
   Frame& frame = *result;
   std::uint64_t head = 0;
-  const bool ok = (in.bits(16, head) || in.in("messageId")) && read_message(in, head & 0x7fff, frame) &&
+  const bool ok = (in.bits(16, head) || in.in("messageId")) && read(in, head & 0x7fff, frame) &&
                   (head >> 15 == 0 || in.read_additions(frame.additions) || in.in("extensions"));
   if (!ok) result = fail(in.error());
   return result;
 }
+
+}  // namespace
+
+Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets) { return read_frame(octets, read_message); }
+
+Result<Frame, CodecError> decode_closed(std::span<const std::uint8_t> octets) { return read_frame(octets, read_other); }
 
 Result<Bytes, CodecError> encode(const Frame& frame) {
   const int id = message_id(frame);

@@ -65,6 +65,8 @@ struct CodecError {
 std::string to_string(const CodecError& error);
 
 [[nodiscard]] Result<Frame, CodecError> decode(std::span<const std::uint8_t> octets);
+/// A frame of any number as an OtherMessage: for those whose octets decode() refuses.
+[[nodiscard]] Result<Frame, CodecError> decode_closed(std::span<const std::uint8_t> octets);
 [[nodiscard]] Result<Bytes, CodecError> encode(const Frame& frame);
 
 /// A message of another kind is its number, `type` where the standard has a name for it, and its octets.
@@ -74,6 +76,11 @@ enum class JsonForm { si, j2735 };
 [[nodiscard]] std::string to_json(const Frame& frame, JsonForm form = JsonForm::si, int indent = 2);
 /// Either form; unknown keys and wrong types are errors. The form is told by the key "units" ("si" if absent).
 [[nodiscard]] Result<Frame, CodecError> from_json(std::string_view text);
+
+/// The XML that other tools export (XER), a MessageFrame or a message alone, also within something else.
+[[nodiscard]] Result<Frame, CodecError> from_xer(std::string_view text);
+/// A file of a message: hexadecimal, JSON or XER, by what it begins with.
+[[nodiscard]] Result<Frame, CodecError> from_any_text(std::string_view text);
 
 /// "00 14 25…" in either case, blanks allowed.
 [[nodiscard]] Result<Bytes, CodecError> from_hex(std::string_view text);

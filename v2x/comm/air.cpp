@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/input_error.hpp"
+#include "v2x/security/envelope.hpp"
 
 namespace isochron::v2x {
 namespace {
@@ -12,8 +13,9 @@ constexpr SimSpan busy_every = std::chrono::milliseconds(100);
 
 Vec3 vec(const std::array<double, 3>& v) { return {v[0], v[1], v[2]}; }
 
-/// J2735's number stands in the first 16 bits, the extension bit before it.
+/// J2735's number stands in the first 16 bits, the extension bit before it; an envelope may be around them.
 std::uint16_t type_of(std::span<const std::uint8_t> octets) {
+  octets = message_inside(octets);
   if (octets.size() < 2) return 0;
   return static_cast<std::uint16_t>((octets[0] & 0x7fU) << 8U | octets[1]);
 }
@@ -58,6 +60,7 @@ void Air::place(const AirBody& body) {
 void Air::hear(const AirUp& up) {
   refused_.old += up.refused.old;
   refused_.unreadable += up.refused.unreadable;
+  refused_.untrusted += up.refused.untrusted;
   for (const AirBody& body : up.bodies) place(body);
   for (const AirSend& send : up.sends) {
     const auto id = ids_.find(send.from);
@@ -101,7 +104,8 @@ void Air::take_counts(AirLog& log) {
   const AttackedMedium::Tampering now = attacked_->tampering(), before = std::exchange(told_, now);
   const auto more = [](std::uint64_t to, std::uint64_t from) { return static_cast<std::uint32_t>(to - from); };
   log.tampered = {more(now.altered, before.altered), more(now.delayed, before.delayed),
-                  more(now.dropped, before.dropped), more(now.replayed, before.replayed)};
+                  more(now.dropped, before.dropped), more(now.replayed, before.replayed),
+                  more(now.invented, before.invented)};
 }
 
 AirLog Air::log(SimTime stamp) {

@@ -42,8 +42,10 @@ void AirFigures::take(const AirLog& log) {
   i.delayed += log.tampered.delayed;
   i.dropped += log.tampered.dropped;
   i.replayed += log.tampered.replayed;
+  i.invented += log.tampered.invented;
   i.refused_old += log.refused.old;
   i.refused_unreadable += log.refused.unreadable;
+  i.refused_untrusted += log.refused.untrusted;
 }
 
 void AirFigures::take(const AirFrame& frame) {
@@ -100,8 +102,13 @@ std::string to_json(const AirFigures& figures) {
       {"messages", figures.frames()},
       {"by_type", types},
       {"receptions", fates},
-      {"tampered", {{"altered", i.altered}, {"delayed", i.delayed}, {"dropped", i.dropped}, {"replayed", i.replayed}}},
-      {"refused", {{"old", i.refused_old}, {"unreadable", i.refused_unreadable}}},
+      {"tampered",
+       {{"altered", i.altered},
+        {"delayed", i.delayed},
+        {"dropped", i.dropped},
+        {"replayed", i.replayed},
+        {"invented", i.invented}}},
+      {"refused", {{"old", i.refused_old}, {"unreadable", i.refused_unreadable}, {"untrusted", i.refused_untrusted}}},
       {"by_distance", distance},
       {"latency_s", {{"mean", latency.mean_s}, {"p50", latency.p50_s}, {"p99", latency.p99_s}, {"max", latency.max_s}}},
       {"latencies", latencies},

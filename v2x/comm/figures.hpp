@@ -35,8 +35,8 @@ class AirFigures {
     double mean_s = 0, p50_s = 0, p99_s = 0, max_s = 0;
   };
   struct Interference {
-    std::uint64_t altered = 0, delayed = 0, dropped = 0, replayed = 0;  // by an attacker
-    std::uint64_t refused_old = 0, refused_unreadable = 0;              // by those who heard it
+    std::uint64_t altered = 0, delayed = 0, dropped = 0, replayed = 0, invented = 0;  // by an attacker
+    std::uint64_t refused_old = 0, refused_unreadable = 0, refused_untrusted = 0;     // by those who heard it
   };
   [[nodiscard]] const Interference& interference() const { return interference_; }
   [[nodiscard]] bool empty() const { return frames_ == 0; }

@@ -40,14 +40,15 @@ ISOCHRON_MESSAGE(AirAdvice, "isochron_msgs/msg/AirAdvice", name, speed_m_s, stop
 struct AirRefused {
   std::uint32_t old = 0;         // delayed, or replayed
   std::uint32_t unreadable = 0;  // altered
+  std::uint32_t untrusted = 0;   // not signed, or not by somebody who may say it
 };
-ISOCHRON_MESSAGE(AirRefused, "isochron_msgs/msg/AirRefused", old, unreadable)
+ISOCHRON_MESSAGE(AirRefused, "isochron_msgs/msg/AirRefused", old, unreadable, untrusted)
 
 /// Messages that an attacker had his hands on.
 struct AirTampered {
-  std::uint32_t altered = 0, delayed = 0, dropped = 0, replayed = 0;
+  std::uint32_t altered = 0, delayed = 0, dropped = 0, replayed = 0, invented = 0;
 };
-ISOCHRON_MESSAGE(AirTampered, "isochron_msgs/msg/AirTampered", altered, delayed, dropped, replayed)
+ISOCHRON_MESSAGE(AirTampered, "isochron_msgs/msg/AirTampered", altered, delayed, dropped, replayed, invented)
 
 /// Client to medium.
 struct AirUp {

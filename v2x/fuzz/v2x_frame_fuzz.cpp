@@ -1,4 +1,5 @@
-// Any octets as a frame: decoded or refused; what is decoded survives encoding and JSON.
+// Any octets as a frame: decoded or refused; what is decoded survives encoding, and now and then JSON, which takes ten
+// times as long as all the rest.
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!octets.ok()) std::abort();
   const auto again = decode(*octets);
   if (!again.ok() || !(*again == *frame)) std::abort();
+  if (data[size - 1] % 16 != 0) return 0;
   const auto told = from_json(to_json(*frame));
   if (!told.ok() || !(*told == *frame)) std::abort();
   return 0;

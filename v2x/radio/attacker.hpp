@@ -1,6 +1,7 @@
 #pragma once
-// Somebody who tampers with what others send: alters it, delays it, drops it or sends it again later. Stands in front
-// of any medium, so that experiments differ by one line.
+// Somebody who tampers with what others send: alters it, delays it, drops it, sends it again later or sends more beside
+// it; who sends what nobody said; who makes noise. Stands in front of any medium, so that experiments differ by one
+// line. What is forged comes from functions (forgery.hpp): this knows of octets only.
 //
 // Promises: the same seed, attacks and calls give the same tampering. Messages of senders that no attack names pass
 //           untouched and undelayed.
@@ -18,7 +19,7 @@
 namespace isochron::v2x {
 
 struct Attack {
-  enum class Kind { alter, delay, drop, replay };
+  enum class Kind { alter, delay, drop, replay, falsify, spat, sybil, ghosts, jam };
   Kind kind = Kind::drop;
   std::vector<StationId> victims;  // whose messages; empty = everybody's
   double probability = 1;          // for each message
@@ -26,18 +27,28 @@ struct Attack {
   SimTime until = SimTime::never();
   SimSpan by = std::chrono::milliseconds(500);  // delay: how much later; replay: how long after the original
   unsigned copies = 1;                          // replay: how many, each `by` after the one before
-  /// alter: changes the octets in place. None = flips one bit, drawn.
-  std::function<void(Bytes& octets, RandomStream& draws)> change;
+  /// alter, falsify, spat: changes the octets in place; false = leaves them alone. None = flips one bit, drawn.
+  std::function<bool(Bytes& octets, SimTime at, StationId from, RandomStream& draws)> change;
+  /// sybil: what else the sender's radio says, in the milliseconds after a message.
+  std::function<std::vector<Bytes>(std::span<const std::uint8_t> octets, SimTime at, StationId from)> beside;
+  /// ghosts: what the i-th of them says; each of `ghosts` speaks once in `every`, by the station `antenna`.
+  std::function<Bytes(unsigned i, SimTime at)> invent;
+  unsigned ghosts = 0;
+  SimSpan every = std::chrono::milliseconds(100);
+  StationId antenna = 0;
+  /// jam: so much noise at receivers within a circle.
+  Vec3 middle{};
+  double radius_m = 0;
+  double noise_mw = 0;
 };
-/// "alter", "delay", "drop" or "replay"; throws InputError for another word.
-Attack::Kind attack_kind(std::string_view word);
 
 class AttackedMedium final : public Medium {
  public:
   AttackedMedium(std::unique_ptr<Medium> medium, std::vector<Attack> attacks, std::uint64_t seed);
 
-  StationId add_station(const Vec3& at) override { return medium_->add_station(at); }
-  void set_position(StationId station, const Vec3& at) override { medium_->set_position(station, at); }
+  StationId add_station(const Vec3& at) override;
+  void set_position(StationId station, const Vec3& at) override;
+  void set_noise(StationId station, double noise_mw) override { medium_->set_noise(station, noise_mw); }
   void remove_station(StationId station) override { medium_->remove_station(station); }
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
@@ -56,6 +67,7 @@ class AttackedMedium final : public Medium {
     std::uint64_t delayed = 0;
     std::uint64_t dropped = 0;
     std::uint64_t replayed = 0;
+    std::uint64_t invented = 0;  // said by nobody: sybil, ghosts
   };
   [[nodiscard]] const Tampering& tampering() const { return tampering_; }
 
@@ -71,12 +83,28 @@ class AttackedMedium final : public Medium {
     }
   };
   [[nodiscard]] bool strikes(const Attack& attack, SimTime at, StationId from);
-  void alter(const Attack& attack, Bytes& octets);
+  void alter(const Attack& attack, Bytes& octets, SimTime at, StationId from);
+  void say_beside(const Attack& attack, SimTime at, StationId from, const Bytes& octets, double power_dbm);
   void tell_dropped(SimTime at, StationId from, const Bytes& octets) const;
   void hold(SimTime at, StationId from, const Bytes& octets, double power_dbm);
 
+  /// What an attack does of itself, and when next: the noise begins and ends, a ghost speaks.
+  struct Turn {
+    SimTime at;
+    std::size_t attack;
+    unsigned ghost;
+    friend bool operator>(const Turn& a, const Turn& b) {
+      return std::tie(a.at, a.attack, a.ghost) > std::tie(b.at, b.attack, b.ghost);
+    }
+  };
+  void take_turn(const Turn& turn);
+  void make_noise(StationId station);
+
   std::unique_ptr<Medium> medium_;
   std::vector<Attack> attacks_;
+  std::vector<Vec3> places_;  // of stations
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  SimTime now_;
   RandomStream draws_;
   std::priority_queue<Held, std::vector<Held>, std::greater<>> held_;
   std::uint64_t order_ = 0;

@@ -6,6 +6,7 @@ namespace isochron::v2x {
 
 void CongestionControl::observe(double busy_ratio, unsigned vehicles_within_100_m) {
   const CongestionOptions& o = options_;
+  if (!o.adapts) return;
   density_ = o.density_weight * vehicles_within_100_m + (1 - o.density_weight) * density_;
   busy_ratio_ = o.busy_weight * busy_ratio + (1 - o.busy_weight) * busy_ratio_;
   const double excess = std::clamp((busy_ratio_ - o.busy_low) / (o.busy_high - o.busy_low), 0.0, 1.0);

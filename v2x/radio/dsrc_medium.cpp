@@ -68,6 +68,14 @@ void DsrcMedium::remove_station(StationId station) {
   disturb(places_[station]);
 }
 
+void DsrcMedium::set_noise(StationId station, double noise_mw) {
+  Receiver& r = receivers_.at(station);
+  if (r.noise_mw == noise_mw) return;
+  if (r.locked != none) settle(r, now_);
+  r.noise_mw = noise_mw;
+  refresh_busy(station, now_);
+}
+
 void DsrcMedium::set_position(StationId station, const Vec3& at) {
   Vec3& place = places_.at(station);
   if (!receivers_[station].there) return;
@@ -191,12 +199,12 @@ void DsrcMedium::lock_or_not(Receiver& r, std::uint32_t slot, double power_mw, S
   if (r.locked != none) {
     if (now.ns() - r.locked_ns > options_.detection.ns()) return;
     if (power_mw <= r.locked_mw) {
-      if (r.locked_mw < preamble_ratio_ * (noise_mw_ + r.total_mw - r.locked_mw)) r.locked = none;
+      if (r.locked_mw < preamble_ratio_ * (noise_mw_ + r.noise_mw + r.total_mw - r.locked_mw)) r.locked = none;
       return;
     }
     r.locked = none;
   }
-  if (power_mw < preamble_mw_ || power_mw < preamble_ratio_ * (noise_mw_ + r.total_mw - power_mw)) return;
+  if (power_mw < preamble_mw_ || power_mw < preamble_ratio_ * (noise_mw_ + r.noise_mw + r.total_mw - power_mw)) return;
   r.locked = slot;
   r.locked_mw = power_mw;
   r.locked_ns = r.changed_ns = now.ns();
@@ -207,14 +215,14 @@ void DsrcMedium::lock_or_not(Receiver& r, std::uint32_t slot, double power_mw, S
 void DsrcMedium::settle(Receiver& r, SimTime now) const {
   const std::int64_t stretch = now.ns() - r.changed_ns;
   if (stretch == 0) return;
-  const double sinr = r.locked_mw / (noise_mw_ + std::max(0.0, r.total_mw - r.locked_mw));
+  const double sinr = r.locked_mw / (noise_mw_ + r.noise_mw + std::max(0.0, r.total_mw - r.locked_mw));
   r.log_success += static_cast<double>(stretch) * error_.log_success_per_ns(sinr);
   r.changed_ns = now.ns();
 }
 
 void DsrcMedium::refresh_busy(StationId station, SimTime now) {
   Receiver& r = receivers_[station];
-  const bool busy = r.transmitting || r.locked != none || r.total_mw > energy_mw_;
+  const bool busy = r.transmitting || r.locked != none || r.total_mw + r.noise_mw > energy_mw_;
   if (busy == r.busy) return;
   r.busy = busy;
   channel_turned(station, busy, now);
@@ -225,8 +233,9 @@ void DsrcMedium::end_frame(std::uint32_t slot, SimTime now) {
   std::shared_ptr<const SharedMessage> shared;
   if (witness_) begin_account();
   for (const Heard& heard : frame.heard) {
-    Fate fate = heard.power_mw < preamble_mw_ ? Fate::weak : Fate::busy;
-    if (receivers_[heard.to].locked == slot) {
+    const Receiver& r = receivers_[heard.to];
+    Fate fate = heard.power_mw < preamble_mw_ ? Fate::weak : r.noise_mw > 0 ? Fate::garbled : Fate::busy;
+    if (r.locked == slot) {
       fate = finish_reception(frame, heard, now, shared) ? Fate::delivered : Fate::garbled;
     }
     if (witness_) account_[heard.to] = {heard.to, fate, now + flight(frame.from, heard.to), heard.power_mw};

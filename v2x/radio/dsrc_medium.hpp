@@ -31,6 +31,7 @@ class DsrcMedium final : public Medium {
 
   StationId add_station(const Vec3& at) override;
   void set_position(StationId station, const Vec3& at) override;
+  void set_noise(StationId station, double noise_mw) override;
   void remove_station(StationId station) override;
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
@@ -57,6 +58,7 @@ class DsrcMedium final : public Medium {
     double total_mw = 0;   // of all frames on the air here
     double locked_mw = 0;  // of the one being received
     double log_success = 0;
+    double noise_mw = 0;          // that somebody makes, beside what is always there
     std::int64_t changed_ns = 0;  // when the interference last changed
     std::int64_t locked_ns = 0;   // when it locked on
     std::uint32_t locked = none;  // slot in frames_

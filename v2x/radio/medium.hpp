@@ -80,6 +80,9 @@ class Medium {
   /// A new station; ids count up from 0.
   virtual StationId add_station(const Vec3& at) = 0;
   virtual void set_position(StationId station, const Vec3& at) = 0;
+  /// From now on so much noise reaches its antenna beside what is always there; 0 = none. By the media without a
+  /// channel nothing is heard where there is any.
+  virtual void set_noise(StationId station, double noise_mw) = 0;
   /// From now on it neither sends nor hears; its id is not used again.
   virtual void remove_station(StationId station) = 0;
 

@@ -29,11 +29,12 @@ SimpleMedium::SimpleMedium(Kind kind, const MediumOptions& options) : kind_(kind
 
 StationId SimpleMedium::add_station(const Vec3& at) {
   const auto id = static_cast<StationId>(stations_.size());
-  stations_.push_back({at, true, RandomStream(options_.seed, "radio/receiver/" + std::to_string(id))});
+  stations_.push_back({at, true, false, RandomStream(options_.seed, "radio/receiver/" + std::to_string(id))});
   return id;
 }
 
 void SimpleMedium::set_position(StationId station, const Vec3& at) { stations_.at(station).at = at; }
+void SimpleMedium::set_noise(StationId station, double noise_mw) { stations_.at(station).drowned = noise_mw > 0; }
 void SimpleMedium::remove_station(StationId station) { stations_.at(station).there = false; }
 
 SimSpan SimpleMedium::lookahead() const {
@@ -54,6 +55,9 @@ void SimpleMedium::send(SimTime at, StationId from, Bytes octets, double) {
     Reception reception{to, Fate::delivered, at + delay, ratio_of_db(options_.power_dbm)};
     if (distance(station.at, stations_[from].at) > options_.range_m) {
       reception.fate = Fate::weak;
+    } else if (station.drowned) {
+      ++counts_.lost;
+      reception.fate = Fate::garbled;
     } else if (kind_ == Kind::fixed && station.luck.chance(options_.fixed_loss)) {
       ++counts_.lost;
       reception.fate = Fate::lost;

@@ -18,6 +18,7 @@ class SimpleMedium final : public Medium {
 
   StationId add_station(const Vec3& at) override;
   void set_position(StationId station, const Vec3& at) override;
+  void set_noise(StationId station, double noise_mw) override;
   void remove_station(StationId station) override;
   void send(SimTime at, StationId from, Bytes octets, double power_dbm = default_power) override;
   void advance(SimTime until, const Deliver& deliver) override;
@@ -32,7 +33,8 @@ class SimpleMedium final : public Medium {
   struct Station {
     Vec3 at;
     bool there = true;
-    RandomStream luck;  // as a receiver
+    bool drowned = false;  // by noise
+    RandomStream luck;     // as a receiver
   };
   struct Arrival {
     SimTime at;

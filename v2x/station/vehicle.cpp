@@ -20,6 +20,20 @@ double sent_heading(double angle_rad) {
   return steps >= 28800 ? 0 : steps * step;
 }
 
+/// Somebody on foot as a vehicle that takes no more room than a person.
+BsmCore core_of(const Psm& psm) {
+  BsmCore core;
+  core.id = psm.id;
+  core.sec_mark_s = psm.sec_mark_s;
+  core.latitude_deg = psm.position.latitude_deg;
+  core.longitude_deg = psm.position.longitude_deg;
+  core.accuracy = psm.accuracy;
+  core.speed_m_s = psm.speed_m_s;
+  core.heading_rad = psm.heading_rad;
+  core.size = {0.6, 0.6};
+  return core;
+}
+
 }  // namespace
 
 Expected carried_on(const Expected& then, double seconds) {
@@ -59,9 +73,8 @@ void VehicleStation::fill_place(BsmCore& core, const VehicleMotion& motion, SimT
   core.accuracy.orientation_rad = northerly ? 0 : std::numbers::pi / 2;  // of the major axis, from north
 }
 
-Bytes VehicleStation::bsm(const VehicleMotion& motion, SimTime at) {
-  Frame frame;
-  BsmCore& core = frame.message.emplace<Bsm>().core;
+BsmCore VehicleStation::core(const VehicleMotion& motion, SimTime at) {
+  BsmCore core;
   const double later = (at - motion.time).seconds(), speed = length(motion.velocity_m_s);
   core.msg_count = count_ = (count_ + 1) % 128;
   core.id = settings_.id;
@@ -73,6 +86,31 @@ Bytes VehicleStation::bsm(const VehicleMotion& motion, SimTime at) {
   core.acceleration.longitudinal_m_s2 = std::clamp(acceleration_m_s2_, -20.0, 20.0);
   core.acceleration.yaw_rate_rad_s = std::clamp(-motion.yaw_rate_rad_s, -5.7, 5.7);  // clockwise is positive there
   core.size = {settings_.width_m, settings_.length_m};
+  return core;
+}
+
+Bytes VehicleStation::psm(const VehicleMotion& motion, SimTime at) {
+  const BsmCore core = this->core(motion, at);
+  Frame frame;
+  Psm& psm = frame.message.emplace<Psm>();
+  psm.type = PersonType::pedestrian;
+  psm.sec_mark_s = core.sec_mark_s;
+  psm.msg_count = core.msg_count;
+  psm.id = core.id;
+  psm.position.latitude_deg = core.latitude_deg;
+  psm.position.longitude_deg = core.longitude_deg;
+  psm.position.elevation_m = core.elevation_m;
+  psm.accuracy = core.accuracy;
+  psm.speed_m_s = core.speed_m_s;
+  psm.heading_rad = core.heading_rad;
+  auto octets = encode(frame);
+  ENSURE(octets.ok(), "a PSM that cannot be sent");
+  return std::move(octets).value();
+}
+
+Bytes VehicleStation::bsm(const VehicleMotion& motion, SimTime at) {
+  Frame frame;
+  frame.message.emplace<Bsm>().core = core(motion, at);
   auto octets = encode(frame);
   ENSURE(octets.ok(), "a BSM that cannot be sent");
   return std::move(octets).value();
@@ -84,12 +122,13 @@ std::optional<Outgoing> VehicleStation::speak(const VehicleMotion& motion, SimSp
     acceleration_m_s2_ += 0.2 * (gain / (motion.time - last_->time).seconds() - acceleration_m_s2_);
   }
   last_ = motion;
+  if (settings_.says == Says::nothing) return std::nullopt;
   SimTime at = std::max(next_, motion.time);
   if (at >= motion.time + window && congestion_.misplaced(motion.time, motion.position)) {
     at = motion.time + SimSpan::from_seconds(draws_.uniform(0, window.seconds()));  // not all at the same moment
   }
   if (at >= motion.time + window) return std::nullopt;
-  Outgoing out{at, bsm(motion, at), congestion_.power_dbm()};
+  Outgoing out{at, settings_.says == Says::psm ? psm(motion, at) : bsm(motion, at), congestion_.power_dbm()};
   congestion_.sent(at, moved(motion.position, motion.velocity_m_s, (at - motion.time).seconds()), motion.velocity_m_s);
   // A little at random, so that two who begin at the same time do not always meet.
   next_ = at + congestion_.interval() + SimSpan::from_seconds(draws_.uniform(-0.005, 0.005));
@@ -102,7 +141,8 @@ void VehicleStation::hear(SimTime received, std::span<const std::uint8_t> octets
     ++counts_.unreadable;
     return;
   }
-  if (const auto* bsm = std::get_if<Bsm>(&frame->message)) take(*bsm, received);
+  if (const auto* bsm = std::get_if<Bsm>(&frame->message)) take(bsm->core, received);
+  if (const auto* psm = std::get_if<Psm>(&frame->message)) take(core_of(*psm), received);
   if (const auto* map = std::get_if<MapData>(&frame->message)) {
     ++counts_.map;
     road_.take(*map);
@@ -121,8 +161,7 @@ void VehicleStation::hear(SimTime received, std::span<const std::uint8_t> octets
   }
 }
 
-void VehicleStation::take(const Bsm& bsm, SimTime received) {
-  const BsmCore& core = bsm.core;
+void VehicleStation::take(const BsmCore& core, SimTime received) {
   if (!core.latitude_deg || !core.longitude_deg || !core.speed_m_s || !core.heading_rad || !core.sec_mark_s ||
       core.id == settings_.id) {
     return;

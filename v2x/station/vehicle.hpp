@@ -1,5 +1,5 @@
 #pragma once
-// A vehicle that talks and listens. It says where it is (BSM) as often as congestion control allows, keeps what it
+// A vehicle, or somebody on foot, that talks and listens. It says where it is (BSM, PSM) as often as congestion control allows, keeps what it
 // hears of others and of intersections, and advises its driver: how fast to go for the green, and where to stop for one
 // who comes from behind the corner.
 //
@@ -38,7 +38,11 @@ struct VehicleMotion {
   std::optional<PositionFix> fix{};  // what it says of its place; nothing: it has no receiver, and says where it is
 };
 
+/// What it says of itself: a BSM as a vehicle, a PSM as somebody on foot, or nothing.
+enum class Says : std::uint8_t { bsm, psm, nothing };
+
 struct VehicleSettings {
+  Says says = Says::bsm;
   std::uint32_t id = 1;
   double width_m = 1.8, length_m = 4.5;
   std::uint64_t seed = 1;
@@ -61,7 +65,7 @@ struct Advice {
 };
 
 struct HeardCounts {
-  std::uint64_t bsm = 0, map = 0, spat = 0;
+  std::uint64_t bsm = 0, map = 0, spat = 0;  // bsm: and PSM
   std::uint64_t unreadable = 0, stale = 0;
 };
 
@@ -89,8 +93,10 @@ class VehicleStation {
 
  private:
   [[nodiscard]] Bytes bsm(const VehicleMotion& motion, SimTime at);
+  [[nodiscard]] Bytes psm(const VehicleMotion& motion, SimTime at);
+  [[nodiscard]] BsmCore core(const VehicleMotion& motion, SimTime at);
   void fill_place(BsmCore& core, const VehicleMotion& motion, SimTime at) const;
-  void take(const Bsm& bsm, SimTime received);
+  void take(const BsmCore& core, SimTime received);
   [[nodiscard]] bool expected_to_stop(const Expected& other, SimTime now) const;
 
   VehicleSettings settings_;

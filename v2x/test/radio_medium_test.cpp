@@ -218,13 +218,13 @@ TEST(Attacker, DropsWhatItsVictimsSend) {
 
 TEST(Attacker, AltersOctets) {
   Attack attack;
-  attack.kind = attack_kind("alter");
+  attack.kind = Attack::Kind::alter;
   std::vector<Copy> heard;
   auto medium = attacked(attack);
   medium->send(at(1ms), 0, {0, 0});
   medium->advance(at(1s), into(heard));
   EXPECT_EQ(std::popcount(unsigned(heard.at(0).octets[0]) << 8 | heard[0].octets[1]), 1);
-  attack.change = [](Bytes& octets, RandomStream&) { octets = {42}; };
+  attack.change = [](Bytes& octets, SimTime, StationId, RandomStream&) { return octets = {42}, true; };
   medium = attacked(attack);
   medium->send(at(1ms), 0, {0, 0});
   medium->advance(at(1s), into(heard));
