@@ -112,9 +112,9 @@ std::shared_ptr<Socket> System::make_socket(Process& process, int family, int ty
   const Socket::Where where{&network_, process.host, &names_};
   const bool inet = family == AF_INET || family == AF_INET6;
   if (type == SOCK_DGRAM && (inet || family == AF_UNIX))
-    return std::make_shared<DatagramSocket>(files(), where, family, type);
+    return std::make_shared<DatagramSocket>(files_, where, family, type);
   if ((type == SOCK_STREAM && inet) || ((type == SOCK_STREAM || type == SOCK_SEQPACKET) && family == AF_UNIX))
-    return std::make_shared<StreamSocket>(files(), where, family, type);
+    return std::make_shared<StreamSocket>(files_, where, family, type);
   return nullptr;
 }
 
@@ -124,8 +124,8 @@ CallResult System::open_call(Process& process, Task& task, SimTime now) {
   switch (static_cast<SystemCall>(call.call)) {
     case SystemCall::pipe: {
       const auto pipe = std::make_shared<PipeEnd::Pipe>();
-      open(process, call.descriptor, std::make_shared<PipeEnd>(files(), pipe, false), now);
-      open(process, call.second, std::make_shared<PipeEnd>(files(), pipe, true), now);
+      open(process, call.descriptor, std::make_shared<PipeEnd>(files_, pipe, false), now);
+      open(process, call.second, std::make_shared<PipeEnd>(files_, pipe, true), now);
       return 0;
     }
     case SystemCall::socket: {
@@ -148,13 +148,13 @@ CallResult System::open_call(Process& process, Task& task, SimTime now) {
     }
     case SystemCall::event:
       open(process, call.descriptor,
-           std::make_shared<EventFile>(files(), static_cast<std::uint64_t>(call.a), call.b != 0), now);
+           std::make_shared<EventFile>(files_, static_cast<std::uint64_t>(call.a), call.b != 0), now);
       return 0;
     case SystemCall::timer:
-      open(process, call.descriptor, std::make_shared<TimerFile>(files()), now);
+      open(process, call.descriptor, std::make_shared<TimerFile>(files_), now);
       return 0;
     case SystemCall::poll_set:
-      open(process, call.descriptor, std::make_shared<PollSet>(files()), now);
+      open(process, call.descriptor, std::make_shared<PollSet>(files_), now);
       return 0;
     case SystemCall::duplicate: {
       auto of = file(process, call.descriptor);
@@ -365,7 +365,7 @@ CallResult System::semaphore(Task& task, SimTime now) {
       return static_cast<std::int64_t>(found->second) + 1;
     }
     if (!name.empty() && (task.call.flags & O_CREAT) == 0) return -ENOENT;
-    semaphores_.push_back(std::make_shared<EventFile>(files(), static_cast<std::uint64_t>(task.call.a), true));
+    semaphores_.push_back(std::make_shared<EventFile>(files_, static_cast<std::uint64_t>(task.call.a), true));
     if (!name.empty()) semaphore_names_[name] = semaphores_.size() - 1;
     return static_cast<std::int64_t>(semaphores_.size());
   }

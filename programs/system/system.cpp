@@ -87,9 +87,9 @@ std::shared_ptr<Socket> System::open_socket(const std::string& robot, int type) 
   const Socket::Where where{&network_, &network_.host(robot), &names_};
   std::shared_ptr<Socket> socket;
   if (type == SOCK_DGRAM) {
-    socket = std::make_shared<DatagramSocket>(files(), where, AF_INET, type);
+    socket = std::make_shared<DatagramSocket>(files_, where, AF_INET, type);
   } else {
-    socket = std::make_shared<StreamSocket>(files(), where, AF_INET, type);
+    socket = std::make_shared<StreamSocket>(files_, where, AF_INET, type);
   }
   ++socket->opens;
   return socket;

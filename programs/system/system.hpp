@@ -121,7 +121,6 @@ class System final : private FileHouse {
   };
 
   void changed(File& file, SimTime at) override;
-  FileHouse& files() { return *this; }
   CallResult attempt(Process& process, Task& task, SimTime now);
   CallResult open_call(Process& process, Task& task, SimTime now);
   CallResult socket_call(Process& process, Task& task, SimTime now);
@@ -155,6 +154,7 @@ class System final : private FileHouse {
   std::shared_ptr<Socket> make_socket(Process& process, int family, int type);
 
   House& house_;
+  FileHouse& files_ = *this;  // as files see it
   Network network_;
   std::vector<OutsideSpec> outside_;
   std::set<std::pair<std::uint32_t, std::string>> refused_;  // by program
