@@ -291,6 +291,7 @@ AgentWorld::AgentWorld(const Scenario& scenario, const std::string& client) : sc
   for (const auto& [name, signals] : signals_) {
     if (radio_) radio_->set_signals(name, signals);
   }
+  if (stage_->scene() != nullptr) seen_lamps_ = std::make_unique<SignalLamps>(world.engine().geometry());
   const bool any = std::any_of(scenario_.robots.begin(), scenario_.robots.end(),
                                [](const auto& robot) { return !robot.second.programs.empty(); });
   if (any || scenario_.ros || scenario_.ros2)
@@ -515,6 +516,7 @@ void AgentWorld::obey() {
     signals.advance(time(), occupied);
     signals.show(time(), lamps_);
   }
+  if (seen_lamps_) seen_lamps_->show(*stage_->scene(), lamps_);
   if (engine.time().since_zero() % driver_period >= step()) return;
   trips_->apply(engine, time());
   awareness_->remember(engine);

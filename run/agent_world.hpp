@@ -16,6 +16,7 @@
 #include "core/message.hpp"
 #include "msg/agent_messages.hpp"
 #include "run/agent_programs.hpp"
+#include "run/signal_lamps.hpp"
 #include "run/stage.hpp"
 #include "scenario/scenario.hpp"
 #include "traffic/agent_parts.hpp"
@@ -98,6 +99,7 @@ class AgentWorld {
   std::vector<std::unique_ptr<world::PathDriver>> counters_;  // of cars with trips that programs drive
   std::unique_ptr<AgentPrograms> programs_;
   LampBoard lamps_;
+  std::unique_ptr<SignalLamps> seen_lamps_;      // null where no sensor sees
   std::map<std::string, std::uint32_t> bodies_;  // of others, as assigned
   struct Follower {
     std::uint32_t body;

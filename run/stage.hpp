@@ -45,6 +45,8 @@ class Stage {
   [[nodiscard]] world::WorldView view() { return world::WorldView(*world_, scene_.get()); }
   /// A sensor's newest reading at `at`, as whoever reads it gets it: a blind one gives what it had before. Null: none.
   [[nodiscard]] const world::Reading* reading(std::uint32_t sensor, SimTime at) const;
+  /// What sensors see; null where none sees.
+  [[nodiscard]] world::Scene* scene() { return scene_.get(); }
   [[nodiscard]] const Aircraft& aircraft() const { return *aircraft_; }
   /// What a person or a timeline broke.
   [[nodiscard]] InjectedFaults& faults() { return faults_; }

@@ -28,6 +28,7 @@ struct Material {
   std::array<float, 3> colour{0.5F, 0.5F, 0.5F};
   float reflectivity = 0.5F;  // of a laser, 0 to 1
   float checker = 0;          // side of the squares of a chequered pattern in the surface's own x and y, m; 0 = plain
+  bool glows = false;         // a lamp that is lit: seen in its colour, whatever the light
 };
 
 struct Hit {

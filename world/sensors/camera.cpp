@@ -123,6 +123,7 @@ class CameraSensor final : public Sensor {
   }
 
   Rgb shade(const Scene& scene, const Ray& ray, const Hit& hit) const {
+    if (scene.material(hit.geometry).glows) return scene.material(hit.geometry).colour;
     double light = ambient + headlight * -dot(hit.normal, ray.direction);
     const double towards_sun = dot(hit.normal, sun_);
     if (towards_sun > 0 && !(options_.shadows && in_shadow(scene, ray, hit))) light += sunlight * towards_sun;
