@@ -217,6 +217,13 @@ CallResult StreamSocket::write(std::span<const std::byte> bytes, const Endpoint*
       return static_cast<std::int64_t>(bytes.size());
     }
   }
+  if (other && !is_unix() && other->read_shut_ && other->write_shut_) {  // who wants nothing more breaks it off
+    other->reset_ = std::min(other->reset_, carry(*other_host_, bytes.size(), now));
+    reset_ = std::min(reset_, other->reset_ + where_.network->latency(*other_host_, *where_.host));
+    tell_peer(other->reset_);
+    changed(reset_);
+    return static_cast<std::int64_t>(bytes.size());
+  }
   const std::size_t room = out_->room(now);
   if (room == 0 || (type_ == SOCK_SEQPACKET && room < bytes.size())) return std::nullopt;
   const std::size_t size = std::min(room, bytes.size());
