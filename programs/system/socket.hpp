@@ -115,7 +115,8 @@ class StreamSocket final : public Socket {
   std::size_t available(SimTime now) override { return in_ ? in_->available(now) : 0; }
   [[nodiscard]] bool listening() const { return listening_; }
   [[nodiscard]] bool connected(SimTime now) const {
-    return in_ && established_ <= now && (is_unix() || (!dead_ && broken(now) == 0));
+    if (!in_ || established_ > now) return false;
+    return is_unix() || (!dead_ && broken(now) == 0 && !(write_shut_ && in_->end_came(now)));
   }
   static void tie(StreamSocket& a, StreamSocket& b);
   [[nodiscard]] SimTime next_queued(SimTime now) const;

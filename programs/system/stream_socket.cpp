@@ -118,14 +118,14 @@ std::shared_ptr<StreamSocket> StreamSocket::accept(SimTime now) {
 }
 
 int StreamSocket::broken(SimTime now) const {
-  if (reset_ <= now) return ECONNRESET;
+  if (reset_ <= now) return !is_unix() && in_->end_came(now) ? EPIPE : ECONNRESET;
   return error_;
 }
 
 short StreamSocket::ready(SimTime now) {
   if (listening_) return !queue_.empty() && queue_.front().first <= now ? POLLIN : 0;
   if (refused_ != SimTime::never()) return refused_ <= now ? POLLIN | POLLOUT | POLLERR | POLLHUP : 0;
-  if (!in_) return failed_ ? POLLIN | POLLRDHUP | POLLOUT | POLLHUP : POLLOUT | POLLHUP;
+  if (!in_) return failed_ || read_shut_ ? POLLIN | POLLRDHUP | POLLOUT | POLLHUP : POLLOUT | POLLHUP;
   if (established_ > now) return 0;
   short found = 0;
   const bool no_more = in_->end_came(now) || read_shut_;
@@ -162,11 +162,12 @@ int StreamSocket::take_error(SimTime now) {
     return std::exchange(refusal_, 0);
   }
   if (reset_ <= now) {
+    const int error = broken(now);
     reset_ = SimTime::never();
     error_ = 0;
     dead_ = true;
     read_shut_ = write_shut_ = true;
-    return ECONNRESET;
+    return error;
   }
   return std::exchange(error_, 0);
 }
@@ -174,7 +175,7 @@ int StreamSocket::take_error(SimTime now) {
 CallResult StreamSocket::read(ReadInto& into, SimTime now) {
   if (listening_) return -ENOTCONN;
   if (refused_ != SimTime::never()) return refused_ <= now ? CallResult(-take_error(now)) : std::nullopt;
-  if (!in_) return failed_ ? 0 : is_unix() && type_ == SOCK_STREAM ? -EINVAL : -ENOTCONN;
+  if (!in_) return failed_ || read_shut_ ? 0 : is_unix() && type_ == SOCK_STREAM ? -EINVAL : -ENOTCONN;
   if (established_ > now) return std::nullopt;
   if (into.room.empty()) return 0;
   if (type_ == SOCK_SEQPACKET && broken(now) != 0) return -take_error(now);
@@ -185,6 +186,7 @@ CallResult StreamSocket::read(ReadInto& into, SimTime now) {
     if (!into.peek) tell_peer(back);
     return static_cast<std::int64_t>(into.used);
   }
+  if (!is_unix() && in_->ended(now)) return 0;  // an end that came before it was broken off
   if (const int error = broken(now)) {
     take_error(now);
     return -error;
@@ -254,6 +256,10 @@ CallResult StreamSocket::shutdown(int how, SimTime now) {
     changed(now);
     return 0;
   }
+  if (!in_ && !is_unix() && refused_ == SimTime::never()) {  // it counts all the same
+    if (how != SHUT_WR) read_shut_ = true;
+    if (how != SHUT_RD) write_shut_ = true;
+  }
   if (!in_ || established_ > now || (!is_unix() && (dead_ || broken(now) != 0))) return -ENOTCONN;
   if (how != SHUT_RD) end_output(now);
   if (how != SHUT_WR) read_shut_ = true;
@@ -270,8 +276,11 @@ void StreamSocket::closed(SimTime now) {
   leave_names();
   stop_listening(now);
   if (!in_) return;
-  if (!in_->empty()) reset_peer(now);
-  end_output(now);
+  // Who leaves without reading all breaks it off; within a machine that is an end, too.
+  const bool unread = !in_->empty();
+  if (unread) reset_peer(now);
+  if (!unread || is_unix()) end_output(now);
+  write_shut_ = true;
 }
 
 void StreamSocket::reset_peer(SimTime now) {
@@ -286,7 +295,7 @@ void StreamSocket::reset_peer(SimTime now) {
 void StreamSocket::stop_listening(SimTime now) {
   for (auto& [at, socket] : queue_) {
     socket->reset_peer(now);
-    socket->end_output(now);
+    if (is_unix()) socket->end_output(now);
   }
   queue_.clear();
   listening_ = false;
