@@ -16,11 +16,15 @@
 #include <cerrno>
 #include <climits>
 
+// One for the process: where our clock was loaded first, the client library finds it there, so that its own system calls
+// are not taken for the program's.
+extern "C" __attribute__((weak, visibility("default"))) std::atomic<isochron::client::SystemCallOfLibc>
+    isochron_call_of_libc;
+std::atomic<isochron::client::SystemCallOfLibc> isochron_call_of_libc{nullptr};
+
 namespace isochron::client {
 
 namespace {
-
-std::atomic<SystemCallOfLibc> call_of_libc{nullptr};
 
 // A system call without libc's `syscall`, which an interposed clock replaces.
 long bare_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -89,10 +93,10 @@ void* map_shared(long descriptor, std::size_t size) {
 
 }  // namespace
 
-void make_plain_calls_by(SystemCallOfLibc libc) { call_of_libc.store(libc, std::memory_order_relaxed); }
+void make_plain_calls_by(SystemCallOfLibc libc) { isochron_call_of_libc.store(libc, std::memory_order_relaxed); }
 
 long plain_call(long number, long a, long b, long c, long d, long e, long f) {
-  const SystemCallOfLibc libc = call_of_libc.load(std::memory_order_relaxed);
+  const SystemCallOfLibc libc = isochron_call_of_libc.load(std::memory_order_relaxed);
   if (libc == nullptr) return bare_call(number, a, b, c, d, e, f);
   const int before = errno;
   long result = libc(number, a, b, c, d, e, f);

@@ -94,7 +94,7 @@ TEST(Verdict, HardwareIsCoherentWhereAnswersWereHeldAndClocksWereGood) {
   report.hil->targets[0].held = false;
   report.hil->targets[0].apart_most_s = 0.003;
   EXPECT_EQ(verdict_of(report).coherence, Coherence::wall_clock);
-  EXPECT_EQ(verdict_of(report).why, "uav/board runs free, at most 3 ms apart from simulated time");
+  EXPECT_EQ(verdict_of(report).why, "uav/board runs free, at most 3.00ms apart from simulated time");
   report.hil->synced = false;
   EXPECT_EQ(verdict_of(report).coherence, Coherence::not_coherent);
 }
