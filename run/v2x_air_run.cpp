@@ -7,6 +7,7 @@
 #include "link/reactor.hpp"
 #include "run/agents_run.hpp"
 #include "run/runners.hpp"
+#include "traffic/v2x_security.hpp"
 #include "traffic/v2x_unit.hpp"
 #include "v2x/comm/server.hpp"
 
@@ -38,6 +39,16 @@ AgentClient::Air RecordedAir::enter(const std::string& client) {
 
 std::vector<std::pair<std::string, v2x::Bytes>> scenario_maps(const Scenario& scenario) {
   return map_messages(scenario);
+}
+
+std::vector<std::pair<std::string, v2x::Bytes>> scenario_certificates(const Scenario& scenario) {
+  std::vector<std::string> names{""}, stations;
+  for (const v2x::AirStation& station : air_settings(scenario).stations) stations.push_back(station.name);
+  names.insert(names.end(), stations.begin(), stations.end());
+  std::vector<std::pair<std::string, v2x::Bytes>> all;
+  std::vector<v2x::Bytes> certificates = V2xSecurity(scenario).certificates(stations);
+  for (std::size_t i = 0; i < names.size(); ++i) all.emplace_back(names[i], std::move(certificates[i]));
+  return all;
 }
 
 void describe_standstills(const v2x::SharedAir& air, RunReport& report) {

@@ -42,6 +42,9 @@ class RecordedAir {
 /// The MAP of each of a checked scenario's intersections, by its lights.
 std::vector<std::pair<std::string, v2x::Bytes>> scenario_maps(const Scenario& scenario);
 
+/// The certificates of a checked scenario that signs: the authority's, called "", and those of its stations by name.
+std::vector<std::pair<std::string, v2x::Bytes>> scenario_certificates(const Scenario& scenario);
+
 /// Says in the report whose standing still the radio did not wait out.
 void describe_standstills(const v2x::SharedAir& air, RunReport& report);
 

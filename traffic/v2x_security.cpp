@@ -65,6 +65,14 @@ v2x::Bytes V2xSecurity::signed_by_stranger(const std::string& name, SimTime at, 
   return sealed(signer(name, true), at, message);
 }
 
+std::vector<v2x::Bytes> V2xSecurity::certificates(const std::vector<std::string>& stations) {
+  std::vector<v2x::Bytes> all{authority_.certificate};
+  for (const std::string& name : stations) {
+    all.push_back(signer(name, !lights_.contains(name)).credentials.certificate);
+  }
+  return all;
+}
+
 std::string V2xSecurity::doubts(const std::string& station, SimTime received, const v2x::Envelope& envelope,
                                 std::span<const std::uint8_t> octets) {
   if (!envelope.signed_part) return "is not signed";

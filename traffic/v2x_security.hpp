@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "scenario/scenario.hpp"
 #include "v2x/security/trust.hpp"
@@ -31,6 +32,8 @@ class V2xSecurity {
   /// The message in what a station heard; nothing if it is not to be believed.
   std::optional<v2x::Bytes> believed(const std::string& station, SimTime received,
                                      std::span<const std::uint8_t> octets);
+  /// Of the authority first, then of every station that is named, in their order: whole certificates.
+  [[nodiscard]] std::vector<v2x::Bytes> certificates(const std::vector<std::string>& stations);
   /// How many were not.
   [[nodiscard]] std::uint32_t refused() const { return refused_; }
 

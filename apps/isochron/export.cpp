@@ -125,7 +125,7 @@ void add_export(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   fmu->add_option("--output-variable", flags->outputs, "what it tells; everything if left out")
       ->allow_extra_args(false);
-  add_export_map(*verb, action);
+  add_export_v2x(*verb, action);
   fmu->callback([&action, flags] { action = [flags] { return export_fmu(*flags); }; });
 }
 

@@ -252,6 +252,18 @@ int export_map(const ExportFlags& flags) {
   return exit_fine;
 }
 
+int export_certificates(const std::string& file) {
+  const Scenario scenario = load_scenario(file);
+  if (!scenario.v2x || !scenario.v2x->security) {
+    throw InputError({file, 0, 0}, "signs no messages", "add `v2x: {security: {}}`; see docs/v2x.md");
+  }
+  check_scenario(scenario);
+  for (const auto& [name, octets] : scenario_certificates(scenario)) {
+    print("# " + (name.empty() ? "the authority" : name) + "\n" + v2x::to_hex(octets) + "\n");
+  }
+  return exit_fine;
+}
+
 }  // namespace
 
 void add_import_map(CLI::App& verb, Action& action) {
@@ -267,7 +279,7 @@ void add_import_map(CLI::App& verb, Action& action) {
   map->callback([&action, flags] { action = [flags] { return import_map(*flags); }; });
 }
 
-void add_export_map(CLI::App& verb, Action& action) {
+void add_export_v2x(CLI::App& verb, Action& action) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* map =
       verb.add_subcommand("map", "the intersections of a scenario as MAP messages, in hexadecimal, one a line");
@@ -276,6 +288,11 @@ void add_export_map(CLI::App& verb, Action& action) {
   map->add_flag("--json", flags->json, "as JSON in SI units");
   map->add_flag("--j2735", flags->j2735, "as JSON in the standard's own units");
   map->callback([&action, flags] { action = [flags] { return export_map(*flags); }; });
+  auto file = std::make_shared<std::string>();
+  CLI::App* certificates = verb.add_subcommand(
+      "certificates", "whom the units of a scenario trust and what they sign with, for `v2x decode --trust`");
+  certificates->add_option("SCENARIO", *file, "the scenario file")->required();
+  certificates->callback([&action, file] { action = [file] { return export_certificates(*file); }; });
 }
 
 }  // namespace isochron::app

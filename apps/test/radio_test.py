@@ -227,5 +227,119 @@ class Radio(unittest.TestCase):
                          "(sends to|receives from) v2x, which is no program of this run")
 
 
+class Messages(unittest.TestCase):
+    """`isochron v2x decode`, `import map`, `export map` and `export certificates`."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        with open(os.path.join(ROOT, "v2x/test/data/v2x_vectors.json")) as file:
+            self.vectors = json.load(file)
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def command(self, *words, code=0):
+        done = subprocess.run([ISOCHRON, *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout if code < 2 else done.stderr
+
+    def test_every_frame_has_its_type(self):
+        for number, name in ((21, "CSR"), (23, "ICA"), (33, "RSM"), (41, "SDSM"), (37, "TAM"), (241, "test message")):
+            shown = json.loads(self.command("v2x", "decode", f"{number:04X}020102"))
+            self.assertEqual((shown["messageId"], shown["type"], shown["value"]), (number, name, "0102"))
+
+    def test_what_cannot_be_read_is_said_and_the_rest_shown(self):
+        bsm = next(v for v in self.vectors if v["type"] == "BSM" and len(v["hex"]) > 200)["hex"]
+        octets = bytearray(bytes.fromhex(bsm))
+        body = octets[4:60] if octets[2] & 0x80 else octets[3:60]
+        shown = json.loads(self.command("v2x", "decode", (bytes([0, 20, len(body)]) + body).hex(), code=1))
+        self.assertEqual(shown["type"], "BSM")
+        self.assertRegex(shown["unreadable"], "^BSM\\..*: the message ends here")
+        self.assertIn("lat_deg", shown["BSM"]["coreData"])
+        self.assertIn("BSM: the message ends here", self.command("v2x", "decode", bsm[:60], code=2))
+
+    def signed(self):
+        """A scenario that signs, and a frame of it."""
+        scenario = self.file("signs.yaml", textwrap.dedent(f"""\
+            name: signs
+            duration: 300ms
+            world: {{model: {ROOT}/models/crossing.xml, step: 5ms}}
+            v2x: {{medium: ideal, security: {{}}}}
+            robots: {{anna: {{}}, car02: {{}}}}
+            time: {{mode: callback}}
+            """))
+        journal = os.path.join(self.folder, "signs.mcap")
+        self.command("run", scenario, "--journal", journal, "--quiet")
+        with open(journal, "rb") as file:
+            self.assertIn(b"/v2x/said/robots", file.read())
+        said = isochron.load(journal)["/v2x/said/robots"]
+        frames = [bytes(octets).hex() for octets in said["sends[0].octets"]]
+        return scenario, frames
+
+    def test_envelopes_are_opened_and_verified(self):
+        scenario, frames = self.signed()
+        whole = next(f for f in frames if len(f) > 500)
+        shown = json.loads(self.command("v2x", "decode", whole))
+        self.assertEqual(shown["envelope"]["content"], "signedData")
+        self.assertEqual(shown["envelope"]["header"]["for"], "BSM")
+        self.assertIsNone(shown["envelope"]["verified"])
+        self.assertIn("coreData", shown["BSM"])
+        trusted = self.file("trusted.txt", self.command("export", "certificates", scenario))
+        self.assertTrue(json.loads(self.command("v2x", "decode", whole, "--trust", trusted))["envelope"]["verified"])
+        changed = whole[:40] + ("0" if whole[40] != "0" else "1") + whole[41:]
+        doubted = json.loads(self.command("v2x", "decode", changed, "--trust", trusted))["envelope"]
+        self.assertEqual((doubted["verified"], doubted["doubts"]), (False, "its signature is wrong"))
+        self.assertIn("has no certificate", self.command("v2x", "decode", whole, "--trust", self.file("none", "# \n"), code=2))
+        self.assertIn("none:2: certificate", self.command("v2x", "decode", whole, "--trust", self.file("none", "\n00\n"), code=2))
+
+    def test_maps_come_and_go(self):
+        maps = [v["hex"] for v in self.vectors if v["type"] == "MAP"]
+        lanes = self.command("import", "map", self.file("map.hex", maps[0]))
+        self.assertIn("intersection12110:", lanes)
+        self.assertIn("head: group4, to: [lane19]", lanes)
+        begin = textwrap.dedent(f"""\
+            name: mapped
+            world: {{model: {ROOT}/models/crossing.xml, step: 5ms}}
+            time: {{mode: heartbeat}}
+            """)
+        members = "    car01: {kind: car, client: lights, path: [[1.75, -60], [1.75, 90]]}\n"
+        scenario = self.file("mapped.yaml", begin + lanes.replace("  members:\n", "  members:\n" + members))
+        again = self.command("export", "map", scenario)
+        back = self.command("import", "map", self.file("again.hex", again))
+        self.assertEqual(back.count("nodes:"), lanes.count("nodes:"))
+        self.assertIn("signals:", self.command("import", "map", self.file(
+            "own.json", self.command("export", "map", os.path.join(ROOT, "experiments/intersection/intersection.yaml"), "--j2735"))))
+
+    def test_phases_come_from_spat(self):
+        spat = json.loads(self.command("v2x", "decode", "--j2735", next(v["hex"] for v in self.vectors if v["type"] == "SPaT")))
+        state = spat["SPAT"]["intersections"][0]
+        lines = []
+        for second, shows in ((0, "stop-And-Remain"), (5, "protected-Movement-Allowed"), (30, "protected-clearance"),
+                              (34, "stop-And-Remain"), (60, "protected-Movement-Allowed")):
+            state["moy"], state["timeStamp"] = 100 + second // 60, second % 60 * 1000
+            state["states"] = [{"signalGroup": 4, "state-time-speed": [{"eventState": shows}]}]
+            lines.append(self.command("v2x", "encode", self.file("spat.json", json.dumps(spat))))
+        made = json.loads(self.command("v2x", "decode", "--j2735", next(v["hex"] for v in self.vectors if v["type"] == "MAP")))
+        made["MAP"]["intersections"][0]["id"] = state["id"]
+        phases = self.command("import", "map", self.file("map.json", json.dumps(made)), "--spat", self.file("spat.txt", "".join(lines)))
+        for line in ("lasts: 25.00s, green: [group4], yellow: []", "lasts: 4.00s, green: [], yellow: [group4]",
+                     "lasts: 26.00s, green: [], yellow: []"):
+            self.assertIn(line, phases)
+        wrong = self.file("wrong.txt", lines[1] + lines[0])
+        self.assertIn("wrong.txt:2: is older", self.command("import", "map", os.path.join(self.folder, "map.json"), "--spat", wrong, code=2))
+
+    def test_files_that_are_no_maps_are_refused(self):
+        spat = next(v["hex"] for v in self.vectors if v["type"] == "SPaT")
+        for text, sentence in ((spat, "is not a MAP message"), ("<a>", "not XML"), ("hello", "neither JSON nor XML")):
+            self.assertIn(sentence, self.command("import", "map", self.file("bad", text), code=2))
+        self.assertIn("has no intersections", self.command("export", "map", os.path.join(ROOT, "examples/pilots/pilots.yaml"), code=2))
+        self.assertIn("signs no messages",
+                      self.command("export", "certificates", os.path.join(ROOT, "examples/pilots/pilots.yaml"), code=2))
+
+
 if __name__ == "__main__":
     unittest.main()
