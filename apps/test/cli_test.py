@@ -27,7 +27,7 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertRegex(said.stdout.splitlines()[0], r"^isochron \d+\.\d+\.\d+")
         parts = ", ".join(line.split(" ", 1)[1] for line in said.stdout.splitlines()[1:]).split(", ")
-        self.assertEqual(sorted(parts), sorted(["ROS 1", "DDS", "CVODE", "SUMO", "OpenCV", "Eigen", "OMPL", "OpenSSL"]))
+        self.assertEqual(sorted(parts), sorted(["ROS 1", "DDS", "OpenSSL", "CVODE", "SUMO", "OpenCV", "Eigen", "OMPL"]))
         findings = {f["what"]: f for f in json.loads(run("doctor", "--json").stdout)["findings"]}
         for line in said.stdout.splitlines()[1:]:
             for part in line.split(" ", 1)[1].split(", "):
