@@ -57,7 +57,8 @@ class ClockOffset {
   /// Our clock and the target's at about the same moment, known to ± uncertainty.
   void add(WallTime ours, std::int64_t theirs_ns, WallSpan uncertainty) {
     const std::int64_t offset = theirs_ns / 2 - ours.ns() / 2;  // halves: a clock that is told may be anything
-    const std::int64_t allowed = uncertainty.ns() / 2 + tolerance_ns;
+    const std::int64_t allowed = uncertainty.ns() / 2 + spread_ns_ / 2 + tolerance_ns;  // of both times
+    spread_ns_ = uncertainty.ns();
     const __int128 change = static_cast<__int128>(offset) - half_;
     if (known_ && (change > allowed || change < -allowed)) ++jumps_;
     if (!known_) first_half_ = offset;
@@ -72,7 +73,7 @@ class ClockOffset {
  private:
   static constexpr std::int64_t tolerance_ns = 20'000'000;
   bool known_ = false;
-  std::int64_t first_half_ = 0, half_ = 0;
+  std::int64_t first_half_ = 0, half_ = 0, spread_ns_ = 0;
   std::uint64_t jumps_ = 0;
 };
 

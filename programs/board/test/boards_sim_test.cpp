@@ -290,6 +290,17 @@ TEST(Boards, AClockThatJumpsIsFoundOutAndDoesNotMoveTime) {
   EXPECT_EQ(outcome.targets[0].links[0].offset.jumps(), 2U);
 }
 
+TEST(ClockOffset, APingThatWasLongOnTheWayIsNoJump) {
+  const auto at = [](std::int64_t n) { return WallTime::from_ns(n * 1'000'000); };
+  ClockOffset offset;
+  offset.add(at(70), 140'000'000, 140ms);  // read at the end of its way, and taken for the middle
+  offset.add(at(200), 200'000'000, 1ms);
+  offset.add(at(300), 300'000'000, 1ms);
+  EXPECT_EQ(offset.jumps(), 0U);
+  offset.add(at(400), 600'000'000, 1ms);
+  EXPECT_EQ(offset.jumps(), 1U) << "that was one, of 200 ms";
+}
+
 TEST(Boards, AClockThatIsSlowOrStandsOrIsFastIsNotBelieved) {
   EXPECT_EVERY_SEED(10, [](std::uint64_t seed) {
     for (const double rate : {0.1, 0.0, 0.99, 1.01, 3.0}) {
