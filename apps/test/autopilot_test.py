@@ -190,7 +190,7 @@ class Autopilots(unittest.TestCase):
         self.assertGreater(slow[1][2], 1.3 * fast[1][2])
 
     def test_measured_computing_is_charged(self):
-        file = self.scenario("ardupilot: {}", program=f"run: [{PILOT}, ardupilot, '9002', work, '40']\n"
+        file = self.scenario("ardupilot: {}", program=f"run: [{PILOT}, ardupilot, '9002', work, '400']\n"
                              "                    clock: virtual\n                    on_exit: go-on\n"
                              "                    cpu_speed: 0.1", time_="mode: consistent", step="500us")
         done = self.run_it(file, "--duration", "2s")

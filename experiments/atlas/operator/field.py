@@ -32,49 +32,15 @@ def wish(name, otherwise):
     return float(os.environ.get("ISOCHRON_WITH_" + name, otherwise))
 
 
-class Cdr:
-    """As much of CDR as these two messages need."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 4
-
-    def number(self, form):
-        size = struct.calcsize(form)
-        self.at = 4 + -(-(self.at - 4) // size) * size
-        value = struct.unpack_from("<" + form, self.data, self.at)[0]
-        self.at += size
-        return value
-
-    def bytes(self):
-        size = self.number("I")
-        self.at += size
-        return self.data[self.at - size:self.at]
-
-    def stamp(self):
-        seconds, nanoseconds = self.number("i"), self.number("I")
-        self.bytes()  # frame
-        return seconds + 1e-9 * nanoseconds
+def picture(image):
+    return b"C" + struct.pack("<fHH", 1e-9 * image.stamp, image.width, image.height) + zlib.compress(image.data, 1)
 
 
-def picture(message):
-    cdr = Cdr(message)
-    stamp, height, width = cdr.stamp(), cdr.number("I"), cdr.number("I")
-    cdr.bytes(), cdr.number("B"), cdr.number("I")
-    return b"C" + struct.pack("<fHH", stamp, width, height) + zlib.compress(cdr.bytes(), 1)
-
-
-def points(message):
-    """The finite points of a cloud, in the sensor's frame, and when it was taken."""
-    cdr = Cdr(message)
-    stamp, _, _ = cdr.stamp(), cdr.number("I"), cdr.number("I")
-    for _ in range(cdr.number("I")):
-        cdr.bytes(), cdr.number("I"), cdr.number("B"), cdr.number("I")
-    cdr.number("B")
-    step = cdr.number("I")
-    cdr.number("I")
-    data = cdr.bytes()
-    found = (struct.unpack_from("<fff", data, at) for at in range(0, len(data) - step + 1, step))
-    return stamp, [p for p in found if all(map(math.isfinite, p)) and any(p)]
+def points(cloud):
+    """The finite points of a cloud, in the sensor's frame."""
+    steps = range(0, len(cloud.data) - cloud.point_step + 1, cloud.point_step)
+    found = (struct.unpack_from("<fff", cloud.data, at) for at in steps)
+    return [p for p in found if all(map(math.isfinite, p)) and any(p)]
 
 
 def rotate(q, v):
@@ -83,15 +49,14 @@ def rotate(q, v):
     return [v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2], v[2] + w * t[2] + x * t[1] - y * t[0]]
 
 
-def scan(message, pose):
-    stamp, cloud = points(message)
+def scan(cloud, pose):
     packed = []
-    for p in cloud[:10000]:
+    for p in points(cloud)[:10000]:
         r = rotate(pose.orientation, [a + b for a, b in zip(p, EYES)])
         world = [round(100 * (a + b)) for a, b in zip(r, pose.position)]
         if all(-32768 < c < 32768 for c in world):
             packed.append(struct.pack("<hhh", *world))
-    return b"L" + struct.pack("<fH", stamp, len(packed)) + b"".join(packed)
+    return b"L" + struct.pack("<fH", 1e-9 * cloud.stamp, len(packed)) + b"".join(packed)
 
 
 def yaw(q):

@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]) else None
 sys.path[:0] = [os.path.join(ROOT, "experiments/atlas/operator"), os.path.join(ROOT, "client/python")]
 import field  # noqa: E402
+from isochron._seeing import Image, PointCloud2  # noqa: E402
 from shaped_link import BurstLine, Line  # noqa: E402
 
 
@@ -93,7 +94,7 @@ class Messages(unittest.TestCase):
         fields = b"".join(struct.pack("<I2sxxIBxxxI", 2, name + b"\0", at, 7, 1) for at, name in ((0, b"x"), (4, b"y"), (8, b"z")))
         head = b"\0\1\0\0" + struct.pack("<iII4x", 3, 0, 1) + struct.pack("<III", 1, 2, 3) + fields + struct.pack("<BxxxII", 0, 12, 24)
         cloud = head + struct.pack("<I", 24) + struct.pack("<fff", 2, 0, -0.5) + struct.pack("<fff", math.nan, 0, 0) + b"\1"
-        message = field.scan(cloud, pose)
+        message = field.scan(PointCloud2(cloud), pose)
         self.assertEqual(struct.unpack_from("<fH", message, 1), (3.0, 1))
         x, y, z = struct.unpack_from("<hhh", message, 7)
         self.assertEqual((x, y, z), (100, 200 + 210, 90 - 50 + 70))
@@ -102,7 +103,7 @@ class Messages(unittest.TestCase):
         rgb = bytes(range(12))
         image = (b"\0\1\0\0" + struct.pack("<iII4x", 1, 500000000, 1) + struct.pack("<II", 2, 2) +
                  struct.pack("<I5sB", 5, b"rgb8\0", 0) + b"\0\0" + struct.pack("<II", 6, 12) + rgb)
-        message = field.picture(image)
+        message = field.picture(Image(image))
         self.assertEqual(struct.unpack_from("<fHH", message, 1), (1.5, 2, 2))
         self.assertEqual(zlib.decompress(message[9:]), rgb)
 
