@@ -73,11 +73,15 @@ void AutopilotLink::begin_frame(programs::Post& post, SimTime now) {
   if (setup_.outside && !due) return;
   const std::uint64_t before = figures_.answers;
   const bool had_answered = answered_;
+  const bool was_awaited = presence_ == Presence::awaited;
   while (take(post, now)) {
   }
   if (!due) return;
   due_ = now + setup_.every;
   if (!setup_.outside) return keep_time(now);
+  // The first controls of one that speaks first are those of this frame, whether they came before it began or are
+  // awaited in it: it is told its first state at the next.
+  if (was_awaited && dialect_->speaks_first() && figures_.answers > before) return;
   if (figures_.answers > before && had_answered) {
     figures_.ahead += figures_.answers - before;
     note_once(said_ahead_, "runs ahead: it sent controls, at " + to_string(now) +
