@@ -264,8 +264,7 @@ size_t isochron_line_next(isochron_line* line, uint8_t* wire, uint32_t now_us) {
   }
   if (line->out_sent > 0 && past(now_us, line->resend_at)) {
     go_back(line);
-    if (line->patience < line->timeout)
-      line->patience *= 2;
+    if (line->patience < line->timeout) line->patience *= 2;
   }
   size = unsent(line);
   if (size > 0) {

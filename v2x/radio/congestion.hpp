@@ -15,7 +15,7 @@
 namespace isochron::v2x {
 
 struct CongestionOptions {
-  bool adapts = true;           // false: always the shortest interval and the highest power
+  bool adapts = true;            // false: always the shortest interval and the highest power
   double density_weight = 0.05;  // of the newest count
   double density_coefficient = 25;
   SimSpan shortest = std::chrono::milliseconds(100);
