@@ -50,6 +50,7 @@ TEST_F(Log, WithoutASinkOnlyWarningsAndErrorsAreShown) {
 TEST_F(Log, ThreadsMayAllSaySomething) {
   log_to(&kept, LogLevel::info);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([] {
       for (int k = 0; k < 100; ++k) inform("run", "works");
