@@ -314,7 +314,7 @@ TEST(Boards, AClockThatIsSlowOrStandsOrIsFastIsNotBelieved) {
       // Each of 95 requests may be given what pings took and half of that, 0.95 ms at most.
       EXPECT_GE(target.saw.back().at, ms(950 - 95)) << rate << ", seed " << seed;
       EXPECT_LE(target.saw.back().at, ms(951 + 95 / 2)) << rate << ", seed " << seed;
-      const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+      const LinkOutcome link = rig.boards->outcome().targets[0].links[0];
       EXPECT_GT(link.clock_faults, 20U) << rate << ", seed " << seed;
       EXPECT_NEAR(link.clock_rate, rate, 0.01) << "seed " << seed;
     }
@@ -329,7 +329,7 @@ TEST(Boards, ARightClockBehindABadLinkIsNotAccused) {
     SimTarget target(machine, host, "uav/pilot", std::deque<SimTarget::Step>(95, SimTarget::read(10ms)));
     target.clock_rate = 1.0002;  // as quartzes differ
     ASSERT_TRUE(rig.run());
-    const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+    const LinkOutcome link = rig.boards->outcome().targets[0].links[0];
     EXPECT_EQ(link.clock_faults, 0U) << "seed " << seed;
   });
 }
@@ -357,7 +357,7 @@ TEST(Boards, ALinkThatStallsIsChargedBeyondItsPingsAndNoFaultOfTheClock) {
   rig.scheduler.after(100ms, [&] { rig.network.set_quality({.delay_min = 100ms, .delay_max = 150ms}); });
   rig.scheduler.after(350ms, [&] { rig.network.set_quality({.delay_min = 10us, .delay_max = 20us}); });
   ASSERT_TRUE(rig.run());
-  const LinkOutcome& link = rig.boards->outcome().targets[0].links[0];
+  const LinkOutcome link = rig.boards->outcome().targets[0].links[0];
   EXPECT_EQ(link.clock_faults, 0U);
   EXPECT_EQ(link.offset.jumps(), 0U);
   EXPECT_GE(link.beyond, 1U);
