@@ -44,13 +44,14 @@ CommandLog::~CommandLog() {
   if (file_ >= 0) ::close(file_);
 }
 
-void CommandLog::write_down(const LogLine& line) const {
+void CommandLog::write_down(const LogLine& line) {
   const nlohmann::ordered_json entry{{"time", wall_time()},
                                      {"level", to_string(line.level)},
                                      {"part", line.part},
                                      {"text", line.text.substr(0, longest)}};
   const std::string text = json_text(entry) + "\n";
-  [[maybe_unused]] const ssize_t written = ::write(file_, text.data(), text.size());
+  if (::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size()) || told_.exchange(true)) return;
+  say(std::string("the log cannot be written: ") + std::strerror(errno) + "; it is not whole\n");
 }
 
 void CommandLog::take(const LogLine& line) noexcept {

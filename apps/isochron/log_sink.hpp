@@ -4,6 +4,7 @@
 //
 // Threads: any.
 
+#include <atomic>
 #include <string>
 
 #include "core/log.hpp"
@@ -20,10 +21,11 @@ class CommandLog final : public LogSink {
   void take(const LogLine& line) noexcept override;
 
  private:
-  void write_down(const LogLine& line) const;
+  void write_down(const LogLine& line);
 
   LogLevel shown_;
   int file_ = -1;
+  std::atomic<bool> told_{false};  // that the file cannot be written
 };
 
 }  // namespace isochron::app

@@ -81,6 +81,9 @@ time: {mode: consistent}
             refused = run(*command, "--log", os.path.join(folder, "no", "log"))
             self.assertEqual(refused.returncode, 2)
             self.assertIn("No such file", refused.stderr)
+            full = run(*command, "--log", "/dev/full")
+            self.assertEqual(full.returncode, 0, full.stderr)  # the run is what matters
+            self.assertEqual(full.stderr.count("the log cannot be written: No space left on device"), 1, full.stderr)
 
 
 class UsageTest(unittest.TestCase):
